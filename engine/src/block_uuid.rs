@@ -1,18 +1,20 @@
-//! How the content blocks of one message get ids of their own.
+//! Derives a separate id for each content block of a message.
 //!
-//! The core gives a message one id. To the SDKs, and in transcripts, every content block of a response is a frame and a
-//! line by itself, and the two must agree: applications look the `uuid` of a frame up in the file. So both sides ask this
-//! one function.
+//! The core gives a message one id. The SDKs and transcripts represent every content block of a response as a frame or line
+//! of
+//! its own, and the ids on both sides must match: applications look up the `uuid` of a frame in the transcript file. Both
+//! sides
+//! therefore use this function.
 
 use windlass_core::{Seeded, Uuid};
 
-/// Tells these ids from any others that are drawn from a message's id.
+/// Domain separator: keeps these ids distinct from any others derived from a message's id.
 const PURPOSE: [u8; 8] = *b"blockid\0";
 
-/// The id of a message's content block: that of the message for the first one (`index` 0), for each further one a
-/// version 4 UUID that follows from message and index alone.
+/// The id of a message's content block: the message's own id for the first block (`index` 0), and for each further block a
+/// version 4 UUID derived only from the message id and the index.
 ///
-/// `index` counts all blocks of the response, also those that an application is not shown.
+/// `index` counts all blocks of the response, including those that are not shown to an application.
 #[must_use]
 pub fn block_uuid(message: Uuid, index: usize) -> Uuid {
     if index == 0 {
@@ -44,7 +46,7 @@ mod tests {
 
     #[test]
     fn further_blocks_have_ids_that_stay_the_same_over_versions() {
-        // Files that were written must go on to fit: these ids never change.
+        // These ids must never change: existing transcript files refer to them.
         assert_eq!(
             block_uuid(message(7), 1).to_string(),
             "4d40f865-b10c-441e-832b-f008d03b4fc8"

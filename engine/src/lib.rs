@@ -1,19 +1,22 @@
-//! What makes windlass an engine for the official Agent SDKs.
+//! The windlass engine: the part of windlass that the official Agent SDKs talk to.
 //!
-//! - [`machine`]: the engine itself, without IO: lines, answers and time go in, lines and effects come out.
-//! - [`protocol`]: the lines that an SDK and its engine exchange, as a pure codec: no process, no pipe.
-//! - [`transcript`]: conversations as lines, in the form that the SDKs' session functions read.
-//! - [`store`]: where what lasts is kept: the seam, and memory.
-//! - [`settings`]: what settings files say, how they are merged, how permissions are written into them.
-//! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
+//! - [`machine`]: the engine itself, without IO. Input is lines, answers and time; output is lines and effects.
+//! - [`protocol`]: the lines that an SDK and its engine exchange, as a pure codec without processes or pipes.
+//! - [`transcript`]: conversations as lines, in the format that the SDKs' session functions read.
+//! - [`store`]: the storage interface for persistent data, and an in-memory implementation.
+//! - [`settings`]: parsing and merging settings files, and writing permissions into them.
+//! - [`project`]: files of a project: agents, commands, skills, standing instructions.
 //! - [`frontmatter`]: the fields at the head of their Markdown files.
-//! - [`project_config`]: what settings and project files make of a session's spec, and how far they are trusted.
+//! - [`project_config`]: combines settings and project files into a session's spec, according to how far they are trusted.
 //! - [`checkpoint`]: which file a session has changed after which message.
 //!
-//! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
+//! [`block_uuid()`] derives the ids of a message's content blocks, which the first two modules share.
 //!
-//! It does no IO and knows no system: it reads texts and makes texts, paths are texts ([`path`]), and hosts open files, start
-//! programs and know what time it is. `cargo xtask test` builds it for wasm32 and looks for anything else.
+//! The crate does no IO and is independent of the operating system: its input and output are texts, and paths are texts as
+//! well
+//! ([`path`]). Hosts open files, start programs and provide the time. `cargo xtask test` builds the crate for wasm32 and
+//! checks
+//! that it uses nothing else.
 #![forbid(unsafe_code)]
 
 mod block_uuid;

@@ -1,12 +1,12 @@
-//! What every MCP client needs to know, however it speaks to a server.
+//! What every MCP client needs, regardless of its transport.
 
 use std::collections::HashSet;
 
-/// No list is longer than so many pages, nor than so many entries: a server that never comes to an end is none.
+/// The maximum number of pages of a list, and of its entries; a server that exceeds it is treated as faulty.
 const MOST_PAGES: usize = 1_000;
 const MOST_ENTRIES: usize = 10_000;
 
-/// The pages of a list that a server gives page by page, as far as they have come.
+/// Collects the pages of a list that a server returns page by page.
 #[derive(Debug, Default)]
 pub struct Pages {
     seen: HashSet<String>,
@@ -14,10 +14,10 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Takes note of a page; the cursor of the next one, if the list goes on.
+    /// Records a page; returns the cursor of the next page if the list continues.
     ///
     /// # Errors
-    /// The list does not come to an end: it is too long, or goes in a circle.
+    /// The list is too long, or its cursors form a cycle.
     pub fn next(
         &mut self,
         entries: usize,

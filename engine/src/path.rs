@@ -1,5 +1,5 @@
-//! Paths as text. What a path of the operating system is depends on that system, and on wasm32 none is absolute; here it is
-//! the same everywhere, and nothing is looked up.
+//! Paths as text. The path type of the standard library depends on the operating system, and on wasm32 no path is absolute.
+//! These paths behave the same everywhere, and no file system is consulted.
 
 use std::{
     cmp::Ordering,
@@ -9,20 +9,21 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A path whose names stand between `/`. One of a Windows host begins with its drive, `C:/Users`.
+/// A path whose components are separated by `/`. A path of a Windows host begins with its drive, as in `C:/Users`.
 ///
-/// The text stays as it was written. Two paths are the same where their parts are: `a//b/.` is `a/b`. What `..` leads to is
-/// known only to who follows links, so it stays as well.
+/// The text is kept as it was written. Two paths are equal if their components are: `a//b/.` equals `a/b`. `..` is kept,
+/// because
+/// its target is known only after links have been followed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TextPath(String);
 
-/// A part of a path. The order is that in which paths are sorted.
+/// A component of a path. Paths sort by the order of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Part<'a> {
-    /// Where an absolute path begins, with the letter of its drive.
+    /// The root of an absolute path, with its drive letter if it has one.
     Root(Option<u8>),
-    /// `.`, which counts only as the first part.
+    /// `.`, which is significant only as the first component.
     Current,
     /// `..`
     Above,
@@ -30,25 +31,26 @@ enum Part<'a> {
 }
 
 impl TextPath {
-    /// A path as it is written.
+    /// A path with this text, kept as written.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Its text.
+    /// The text of the path.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it means the same wherever it is read.
+    /// Whether the path is absolute.
     #[must_use]
     pub fn is_absolute(&self) -> bool {
         root(&self.0) > 0
     }
 
-    /// What another path means that is read in this folder: an absolute one is itself. A drive is one only below a drive:
-    /// elsewhere `C:` is a name like any other.
+    /// Resolves another path in this folder: an absolute path is returned unchanged. A drive is recognised only if this path
+    /// has
+    /// one too; elsewhere `C:` is an ordinary name.
     #[must_use]
     pub fn join(&self, below: impl AsRef<str>) -> Self {
         let below = below.as_ref();
@@ -67,7 +69,7 @@ impl TextPath {
         Self(format!("{}{between}{below}", self.0))
     }
 
-    /// The folder in which it lies; none for a root, and for the path that is empty.
+    /// The parent folder; `None` for a root and for the empty path.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let mut parts = self.parts();
@@ -79,12 +81,12 @@ impl TextPath {
         }
     }
 
-    /// It, the folder in which it lies, and so on.
+    /// The path itself, its parent folder, and so on.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self.clone()), Self::parent)
     }
 
-    /// The last of its names; none where it ends in a root or in `..`.
+    /// The last name; `None` if the path ends in a root or in `..`.
     #[must_use]
     pub fn file_name(&self) -> Option<&str> {
         match self.parts().next_back()? {
@@ -93,33 +95,33 @@ impl TextPath {
         }
     }
 
-    /// The last of its names without what stands behind its last dot. A dot that a name begins with is part of it.
+    /// The last name without its extension. A leading dot is part of the name.
     #[must_use]
     pub fn file_stem(&self) -> Option<&str> {
         let name = self.file_name()?;
         Some(split_at_dot(name).map_or(name, |(stem, _)| stem))
     }
 
-    /// What stands behind the last dot of its last name.
+    /// The extension of the last name: what follows its last dot.
     #[must_use]
     pub fn extension(&self) -> Option<&str> {
         split_at_dot(self.file_name()?).map(|(_, extension)| extension)
     }
 
-    /// Its names, one after the other, without where it begins.
+    /// The names of the path in order, without the root.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts()
             .filter(|(part, _)| !matches!(part, Part::Root(_)))
             .map(|(_, at)| &self.0[at])
     }
 
-    /// Whether it is this folder or lies below it, by their names.
+    /// Whether the path is this folder or lies below it, compared by components.
     #[must_use]
     pub fn starts_with(&self, folder: &Self) -> bool {
         self.strip_prefix(folder).is_some()
     }
 
-    /// What is left of it below a folder; none where it does not lie there.
+    /// The path relative to a folder; `None` if it does not lie there.
     #[must_use]
     pub fn strip_prefix(&self, folder: &Self) -> Option<Self> {
         let mut parts = self.parts();
@@ -136,13 +138,13 @@ impl TextPath {
         Some(Self::new(&self.0[first.start..end]))
     }
 
-    /// Its parts, with their places in the text.
+    /// The components, each with its range in the text.
     fn parts(&self) -> impl DoubleEndedIterator<Item = (Part<'_>, std::ops::Range<usize>)> {
         let text = self.0.as_str();
         let root = root(text);
         let begin = (root > 0).then_some((Part::Root(drive(text)), 0..root));
         let names = text[root..].split('/').filter_map(move |name| {
-            // Pieces of one text: how far apart they begin is where this one stands.
+            // `name` is a slice of `text`, so the difference of their addresses is its offset.
             let start = name.as_ptr() as usize - text.as_ptr() as usize;
             let part = match name {
                 "" => return None,
@@ -157,7 +159,7 @@ impl TextPath {
     }
 }
 
-/// Bytes of what an absolute path begins with; none of one that is relative.
+/// The length in bytes of the root of an absolute path; 0 for a relative path.
 fn root(text: &str) -> usize {
     match drive(text) {
         Some(_) => 3,
@@ -165,7 +167,7 @@ fn root(text: &str) -> usize {
     }
 }
 
-/// The letter of the drive, as it is compared.
+/// The drive letter, normalised for comparison.
 fn drive(text: &str) -> Option<u8> {
     match text.as_bytes() {
         [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => {

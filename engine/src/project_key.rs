@@ -1,12 +1,13 @@
-//! The name under which a working directory's sessions are kept.
+//! The name under which the sessions of a working directory are kept.
 
-/// Characters of a directory's name that stay; a hash tells longer ones apart.
+/// The maximum length of the kept part of a directory's name; a hash distinguishes longer names.
 const LONGEST_KEY: usize = 200;
 
-/// The name of a path, which is real and in NFC: everything but ASCII letters and digits as `-`. Names over 200 characters
-/// are cut and end in a hash of the whole path.
+/// The key of a path, which must be real and in NFC: every character except ASCII letters and digits is replaced by `-`. A
+/// key
+/// of more than 200 characters is cut and ends in a hash of the whole path.
 ///
-/// Characters are counted as UTF-16 code units, as the official engine does.
+/// Characters are counted as UTF-16 code units, as in the official engine.
 #[must_use]
 pub fn key_of(path: &str) -> String {
     let key: String = path

@@ -1,4 +1,4 @@
-//! Which file was changed after which message.
+//! The checkpoint index: which file was changed after which message.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,39 +11,40 @@ use crate::path::TextPath;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type")]
 pub enum Record {
-    /// A user message; the files behind it were changed while it was answered.
+    /// A user message. The file records that follow it were made while it was answered.
     Message {
-        /// Its id.
+        /// The message's id.
         message: Uuid,
     },
-    /// A file, before its first change after that message.
+    /// The state of a file before its first change after the preceding message.
     File {
-        /// Its real path.
+        /// The file's real path.
         path: TextPath,
-        /// What it was.
+        /// The file's state before the change.
         before: Before,
     },
-    /// A content that only the transcript names: what a file holds that no call has changed since the last message.
+    /// Content that is referenced only by the transcript: the content of a file that no call has changed since the last
+    /// message.
     Content {
-        /// Its digest.
+        /// The digest of the content.
         digest: String,
     },
 }
 
-/// What a file was.
+/// The state of a file before a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "was")]
 pub enum Before {
-    /// Not there.
+    /// The file did not exist.
     Absent,
-    /// A file with this content and these permission bits.
+    /// A regular file with this content and these permission bits.
     Content {
-        /// The digest under which the content is kept.
+        /// The digest under which the content is stored.
         digest: String,
-        /// The permission bits, where the system has any.
+        /// The permission bits, on systems that have them.
         mode: Option<u32>,
     },
-    /// Something that is not kept.
+    /// Something that is not kept, such as a folder or a file that is too large.
     NotKept,
 }
 
@@ -51,14 +52,14 @@ pub enum Before {
 #[derive(Debug, Default)]
 pub struct Index {
     records: Vec<Record>,
-    /// Files that were noted since the last message.
+    /// Files recorded since the last message.
     current: HashSet<TextPath>,
-    /// The digests of all contents that are kept.
+    /// The digests of all stored contents.
     contents: BTreeSet<String>,
 }
 
 impl Before {
-    /// The digest of the content that is kept of it.
+    /// The digest of the stored content, if content was stored.
     #[must_use]
     pub fn content(&self) -> Option<&str> {
         match self {
@@ -69,10 +70,10 @@ impl Before {
 }
 
 impl Record {
-    /// The line of the index, with its end.
+    /// The record as a line of the index, including the line end.
     ///
     /// # Errors
-    /// As the encoder says.
+    /// Any error of the JSON encoder.
     pub fn line(&self) -> serde_json::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
@@ -81,7 +82,7 @@ impl Record {
 }
 
 impl Index {
-    /// Reads an index. A line that was torn off noted a change that was not made.
+    /// Parses an index. A truncated line is ignored: the change it announced was never made.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         let mut index = Self::default();
@@ -93,7 +94,7 @@ impl Index {
         index
     }
 
-    /// Takes a record in that has been added to the file.
+    /// Adds a record that has been appended to the file.
     pub fn take(&mut self, record: Record) {
         match &record {
             Record::Message { .. } => self.current.clear(),
@@ -109,19 +110,19 @@ impl Index {
         self.records.push(record);
     }
 
-    /// Whether nothing was noted.
+    /// Whether the index has no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Whether a file was noted since the last message.
+    /// Whether a file was recorded since the last message.
     #[must_use]
     pub fn has(&self, path: &TextPath) -> bool {
         self.current.contains(path)
     }
 
-    /// The message that is being answered.
+    /// The id of the message that is being answered.
     #[must_use]
     pub fn last_message(&self) -> Option<Uuid> {
         self.records.iter().rev().find_map(|record| match record {
@@ -130,18 +131,18 @@ impl Index {
         })
     }
 
-    /// The digests of all contents that are kept.
+    /// The digests of all stored contents.
     pub fn contents(&self) -> impl Iterator<Item = &str> {
         self.contents.iter().map(String::as_str)
     }
 
-    /// Whether it names a content.
+    /// Whether the index refers to the content with this digest.
     #[must_use]
     pub fn names_content(&self, digest: &str) -> bool {
         self.contents.contains(digest)
     }
 
-    /// All files that were ever noted, each with how often it was.
+    /// All files ever recorded, each with the number of its records.
     #[must_use]
     pub fn files(&self) -> BTreeMap<&TextPath, u32> {
         let mut files = BTreeMap::new();
@@ -153,7 +154,7 @@ impl Index {
         files
     }
 
-    /// What each file was when a message came, in the order of the changes; none if the message is not known.
+    /// The state of each file when a message arrived, in the order of the changes; `None` if the message is not known.
     #[must_use]
     pub fn at(&self, message: Uuid) -> Option<Vec<(&TextPath, &Before)>> {
         let wanted = Record::Message { message };

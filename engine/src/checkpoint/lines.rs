@@ -1,11 +1,11 @@
-//! How many lines two texts differ in.
+//! Counts the lines in which two texts differ.
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-/// Texts with more lines that differ are counted as replaced.
+/// If either text has more differing lines than this, these lines are counted as replaced.
 const MOST_LINES: usize = 4_000;
 
-/// Lines that are new in the second text, and lines of the first that are gone.
+/// The number of lines added in the second text, and of lines removed from the first.
 #[must_use]
 pub fn changed_lines(from: &[u8], to: &[u8]) -> (u64, u64) {
     let from: Vec<&[u8]> = from.split_inclusive(|byte| *byte == b'\n').collect();

@@ -1,22 +1,23 @@
-//! File checkpoints: what files held before a session changed them, by user message, and the way back
+//! File checkpoints: the contents of files before a session changed them, recorded for each user message, and rewinding to
+//! them
 //! (Agent SDK reference, `enableFileCheckpointing`, `rewindFiles`).
 //!
 //! ```text
 //! file-history/index.jsonl   which file was changed after which message
 //! file-history/<sha256>      a content that was kept, under its digest
 //! ```
-//! These are names of documents of the session ([`Store::put`](crate::store::Store::put)). Where sessions are files, they lie in
-//! `<config dir>/file-history/<session id>/`.
+//! These are names of session documents ([`Store::put`](crate::store::Store::put)). A store that keeps sessions as files puts
+//! them in `<config dir>/file-history/<session id>/`.
 //!
-//! What is kept and what is not:
-//! - a file is kept before the first change after each user message, by those tools that change files one by one (Write,
-//!   Edit, NotebookEdit). What commands do to files is not seen;
-//! - regular files of up to [`MAX_KEPT_BYTES`]; of what is larger, and of links, devices and folders, it is only noted that
-//!   there was something, and a rewind leaves it alone;
-//! - content and the permission bits of a file; neither owner nor times;
-//! - folders that were created for a file stay when the file goes.
+//! What is kept:
+//! - A file is kept before its first change after each user message, if the change is made by a tool that changes individual
+//!   files (Write, Edit, NotebookEdit). Changes made by commands are not tracked.
+//! - Regular files of up to [`MAX_KEPT_BYTES`] are kept. For larger files, links, devices and folders, the index only records
+//!   that something existed, and a rewind leaves it alone.
+//! - A file's content and permission bits are kept, but not its owner or timestamps.
+//! - Folders that were created for a file remain when a rewind removes the file.
 //!
-//! Hosts keep the contents and put them back. Here is what the index and the transcript say of them.
+//! Hosts store and restore the contents. This module defines the index and the transcript lines that describe them.
 
 mod index;
 mod lines;
@@ -33,16 +34,16 @@ pub use self::{
     snapshot::snapshot_line,
 };
 
-/// The largest file that is kept.
+/// The size of the largest file that is kept, in bytes.
 pub const MAX_KEPT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What the names of all documents of checkpoints begin with.
+/// The prefix of the names of all checkpoint documents.
 pub const DOCUMENTS: &str = "file-history/";
 
-/// The document that says which file was changed after which message, behind [`DOCUMENTS`].
+/// The name of the index document, after the prefix [`DOCUMENTS`].
 pub const INDEX: &str = "index.jsonl";
 
-/// The digest of a content (SHA-256, as text): the name under which it is kept.
+/// The digest of a content (SHA-256, as text), which is the name under which it is stored.
 #[must_use]
 pub fn digest(content: &[u8]) -> String {
     let hash = Sha256::digest(content);

@@ -1,4 +1,4 @@
-//! What transcripts say of checkpoints.
+//! Transcript lines that describe checkpoints.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use windlass_core::{RawJson, Uuid, json::JsonError};
 use super::index::Before;
 use crate::path::TextPath;
 
-/// A line of the type `file-history-snapshot`, as the official engine writes it: what each file that the session has
-/// changed was when a user message came.
+/// A line of type `file-history-snapshot`, in the official engine's format: for each file that the session has changed, its
+/// state when a user message arrived.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SnapshotLine<'a> {
@@ -27,21 +27,23 @@ struct Snapshot<'a> {
     timestamp: &'a str,
 }
 
-/// A content in the folder of the session's checkpoints.
+/// A stored content in the session's checkpoint folder.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Backup<'a> {
-    /// Its name there; none for a file that was not there.
+    /// Its file name there; `None` for a file that did not exist.
     backup_file_name: Option<&'a str>,
     version: u32,
     backup_time: &'a str,
 }
 
-/// The line about a message that is being answered: what each of the files was when it came, with how often it was kept.
-/// `is_update` where one was written already and another file has been kept since. Paths below `cwd` are relative to it.
+/// The transcript line for the message that is being answered: the state of each file when the message arrived, with the
+/// number of its records. `is_update` is set if a line was already written for the message and another file has been kept
+/// since.
+/// Paths below `cwd` are relative to it.
 ///
 /// # Errors
-/// As the encoder says.
+/// Any error of the JSON encoder.
 pub fn snapshot_line<'a>(
     message: Uuid,
     files: impl IntoIterator<Item = (&'a TextPath, u32, &'a Before)>,

@@ -1,10 +1,10 @@
-//! Quotes and brackets.
+//! Quoted scalars and flow collections.
 
 use std::{iter::Peekable, str::Chars};
 
 use super::{Field, FrontmatterError, Mapping, Problem, Value, reader::DEPTH};
 
-/// Reads a value that begins with a quote or bracket; none if it is not closed yet.
+/// Reads a value that begins with a quote or bracket; `None` if it is not closed yet.
 pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, FrontmatterError> {
     let mut scan = Scan {
         chars: text.chars().peekable(),
@@ -14,7 +14,7 @@ pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, F
         Ok(value) => {
             scan.skip_blanks();
             match scan.rest() {
-                // `[issue] [priority]` is a hint for people, not a list.
+                // `[issue] [priority]` is a hint for users, not a list.
                 Some(_) if matches!(value, Value::List(_)) && is_hint(text) => {
                     Ok(Some(Value::Plain(text.to_owned())))
                 }
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, F
     }
 }
 
-/// Whether a text is words in brackets, one behind the other.
+/// Whether a text consists of bracketed words, one after another.
 fn is_hint(text: &str) -> bool {
     let words = text.split_whitespace();
     let is_bracketed = |word: &str| word.starts_with('[') || word.starts_with('<');
@@ -123,7 +123,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Takes a comma; leaves the closing bracket to the caller.
+    /// Consumes a comma; leaves a closing bracket to the caller.
     fn comma_or(&mut self, close: char) -> Result<(), Stop> {
         self.skip_blanks();
         match self.chars.peek() {
@@ -137,7 +137,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What is wrong if anything is left.
+    /// The problem, if any input is left.
     fn rest(&mut self) -> Option<Problem> {
         self.chars.peek().is_some().then(|| self.trailing())
     }
@@ -149,7 +149,7 @@ impl Scan<'_> {
         }
     }
 
-    /// An unquoted text: to the next comma or bracket outside of parentheses, as a key also to `:` before a blank.
+    /// An unquoted text: up to the next comma or bracket outside parentheses and, for a key, up to a `:` before a blank.
     fn plain(&mut self, key: bool) -> String {
         let mut text = String::new();
         let mut parens = 0u32;
@@ -201,7 +201,7 @@ impl Scan<'_> {
             match self.chars.next() {
                 None => return Err(Stop::EndOfText),
                 Some('"') => return Ok(text),
-                // A line end behind a backslash joins the lines without a blank.
+                // A line end after a backslash joins the lines without a blank.
                 Some('\\') if self.chars.next_if_eq(&'\n').is_some() => {}
                 Some('\\') => text.push(self.escaped()?),
                 Some('\n') => self.fold(&mut text),
@@ -239,7 +239,7 @@ impl Scan<'_> {
             })
     }
 
-    /// A line end in quotes is a blank, several are one fewer.
+    /// Folds line ends inside quotes: a single one becomes a blank, several become one line end fewer.
     fn fold(&mut self, text: &mut String) {
         let mut ends = 0u32;
         while self.chars.next_if_eq(&'\n').is_some() {

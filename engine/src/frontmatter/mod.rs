@@ -1,27 +1,27 @@
-//! The fields at the head of an agent's, a skill's or a command's Markdown file.
+//! Parser for the fields at the head of an agent's, a skill's or a command's Markdown file.
 //!
-//! They are written in a part of YAML, small enough to be read the same way everywhere:
+//! The fields are written in a subset of YAML that is small enough for every reader to interpret in the same way:
 //!
-//! - block mappings and sequences, nested by blanks (a sequence may stand at its key's column);
-//! - flow sequences and mappings, `[Read, Grep]`, `{type: stdio}`, over several lines too;
-//! - plain, `'single'` and `"double"` quoted scalars, and blocks after `|` and `>` with `-` or `+`;
+//! - block mappings and sequences, nested by blanks (a sequence may start at its key's column);
+//! - flow sequences and mappings, `[Read, Grep]`, `{type: stdio}`, which may span lines;
+//! - plain, `'single'` and `"double"` quoted scalars, and block scalars after `|` and `>` with `-` or `+`;
 //! - comments: `#` at the beginning of a line or after a blank.
 //!
-//! Not read, and refused with the line: tabs as indentation, anchors, aliases, tags, complex keys, a field given
-//! twice. More lenient than YAML in three things, because such files are everywhere: the text of a field on its line
-//! may hold `: ` without quotes, commas inside parentheses separate nothing, and `[a] [b]` is a text.
+//! Rejected with an error that names the line: tabs as indentation, anchors, aliases, tags, complex keys, duplicate fields.
+//! The parser is more lenient than YAML in three respects, because such files are common: a plain value on its field's line
+//! may contain `: `, commas inside parentheses do not separate items, and `[a] [b]` is a text.
 
 mod flow;
 mod reader;
 
 use windlass_core::json::{RawJson, RawObject};
 
-/// A Markdown file taken apart.
+/// A Markdown file split into fields and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document<'a> {
-    /// The fields between the two `---` lines; none where the file does not begin with such a line.
+    /// The fields between the two `---` lines; `None` if the file does not begin with such a line.
     pub front: Option<Mapping>,
-    /// Everything behind them, or the whole file.
+    /// Everything after the fields, or the whole file.
     pub body: &'a str,
 }
 
@@ -65,41 +65,42 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Fields beside each other; files have a dozen.
+/// The maximum number of fields in one mapping; real files have about a dozen.
 const MOST_FIELDS: usize = 1_000;
 
-/// Fields in the order of the file.
+/// Fields in file order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mapping {
     fields: Vec<Field>,
 }
 
-/// A field with its place.
+/// A field and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub key: String,
-    /// What it was set to.
+    /// The field's value.
     pub value: Value,
-    /// The line of its name in the file, from 1.
+    /// The line of the name in the file, counted from 1.
     pub line: u32,
 }
 
-/// What a field was set to.
+/// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Without quotes: a text, or one of `true`, `false`, a number, and `null`, `~` or nothing.
+    /// An unquoted scalar: a text, or one of `true`, `false`, a number, and `null`, `~` or nothing.
     Plain(String),
-    /// In quotes or a block: always a text.
+    /// A quoted or block scalar: always a text.
     Quoted(String),
     /// A sequence.
     List(Vec<Self>),
-    /// Fields of its own.
+    /// A nested mapping.
     Map(Mapping),
 }
 
 impl Value {
-    /// The value as JSON. Plain scalars become what they look like; a number keeps its spelling if that is JSON's.
+    /// Converts the value to JSON. Plain scalars are converted by their form; a number keeps its spelling if it is valid
+    /// JSON.
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         match self {
@@ -133,12 +134,12 @@ impl Value {
     }
 }
 
-/// Nothing, as the core schema of YAML 1.2 spells it (section 10.3.2).
+/// Whether a text is null in the core schema of YAML 1.2 (section 10.3.2).
 fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// Yes or no, as the core schema of YAML 1.2 spells them (section 10.3.2).
+/// A boolean, as the core schema of YAML 1.2 spells it (section 10.3.2).
 fn flag(text: &str) -> Option<bool> {
     match text {
         "true" | "True" | "TRUE" => Some(true),
@@ -152,30 +153,30 @@ fn scalar_json(text: &str) -> RawJson {
 }
 
 impl Mapping {
-    /// The fields in their order.
+    /// The fields in file order.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// A field by name.
+    /// The value of a field.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.key == key)
     }
 
-    /// A text; none if the field is absent or empty.
+    /// A text; `None` if the field is absent or empty.
     ///
     /// # Errors
-    /// [`Problem::WrongKind`] for a list or fields.
+    /// [`Problem::WrongKind`] for a list or a mapping.
     pub fn text(&self, key: &str) -> Result<Option<&str>, FrontmatterError> {
         self.typed(key, "a text", Value::as_text)
     }
 
-    /// `true` or `false`; none if the field is absent or empty.
+    /// A boolean (`true` or `false`); `None` if the field is absent or empty.
     ///
     /// # Errors
-    /// [`Problem::WrongKind`] for anything else, quoted words included.
+    /// [`Problem::WrongKind`] for anything else, including quoted words.
     pub fn flag(&self, key: &str) -> Result<Option<bool>, FrontmatterError> {
         self.typed(key, "true or false", |value| match value {
             Value::Plain(text) => flag(text),
@@ -183,7 +184,7 @@ impl Mapping {
         })
     }
 
-    /// A whole number from 0; none if the field is absent or empty.
+    /// A non-negative integer; `None` if the field is absent or empty.
     ///
     /// # Errors
     /// [`Problem::WrongKind`] for anything else.
@@ -194,11 +195,11 @@ impl Mapping {
         })
     }
 
-    /// Names or rules: a sequence, or one text with commas or blanks between them. Inside parentheses neither
-    /// separates, so `Bash(git add:*), Read` has two parts. None if the field is absent or empty.
+    /// A list of names or rules: a sequence, or one text in which commas or blanks separate the items. Separators inside
+    /// parentheses do not count, so `Bash(git add:*), Read` has two items. `None` if the field is absent or empty.
     ///
     /// # Errors
-    /// [`Problem::WrongKind`] for fields, or a sequence in which something is not a text.
+    /// [`Problem::WrongKind`] for a mapping, or a sequence with an item that is not a text.
     pub fn list(&self, key: &str) -> Result<Option<Vec<String>>, FrontmatterError> {
         self.typed(
             key,
@@ -239,7 +240,7 @@ impl Mapping {
         })
     }
 
-    /// Adds a field that is not there yet.
+    /// Adds a field; a duplicate is an error.
     fn add(&mut self, field: Field) -> Result<(), FrontmatterError> {
         match self.get(&field.key) {
             Some(first) => Err(FrontmatterError::at(
@@ -261,7 +262,7 @@ impl Mapping {
     }
 }
 
-/// Parts of a text between commas and blanks that are not inside parentheses.
+/// Splits a text at commas and blanks outside parentheses.
 fn split_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut name = String::new();
@@ -287,110 +288,110 @@ fn split_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Fields that cannot be read: where, what, and what to write instead.
+/// An error in the fields of a file: the line, the problem, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct FrontmatterError {
-    /// The line in the file, from 1.
+    /// The line in the file, counted from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// The problem on that line.
     pub problem: Problem,
 }
 
 impl FrontmatterError {
-    /// An error with its line.
+    /// An error on a line.
     #[must_use]
     pub fn at(line: u32, problem: Problem) -> Self {
         Self { line, problem }
     }
 }
 
-/// What can be wrong with the fields of a file.
+/// The kinds of errors in the fields of a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// No second `---`.
+    /// The second `---` is missing.
     #[error("the fields are never closed: put a line `---` behind them")]
     Unclosed,
-    /// Neither a field nor an item.
+    /// A line that is neither a field nor an item.
     #[error("this is no field: write `name: value`, one a line")]
     NotAField,
-    /// Deeper or shallower than anything it could belong to.
+    /// A line whose indentation matches no enclosing block.
     #[error(
         "this line is indented like nothing above it: align it with the fields it belongs to, with blanks"
     )]
     Indentation,
-    /// A tab where blanks are counted.
+    /// A tab in the indentation.
     #[error("a tab cannot indent here: use blanks")]
     Tab,
-    /// A quote or bracket without its end.
+    /// A quote or bracket that is not closed.
     #[error("`{open}` is never closed: add the closing one, or put the whole text in quotes")]
     Unfinished {
-        /// What was opened.
+        /// The opening character.
         open: char,
     },
-    /// A field whose name is nearly that of another one.
+    /// A field whose name resembles that of a known field.
     #[error("there is no field `{key}`: did you mean `{meant}`?")]
     Misspelt {
-        /// The name.
+        /// The name as written.
         key: String,
-        /// That of the other.
+        /// The name that was probably meant.
         meant: &'static str,
     },
-    /// Something behind the end of a value.
+    /// Text after the end of a value.
     #[error("`{rest}` stands behind the end of the value: put the whole text in quotes")]
     Trailing {
-        /// What stands there.
+        /// The text.
         rest: String,
     },
-    /// An escape that double quotes do not know.
+    /// An escape that is not valid in double quotes.
     #[error(
         "`\\{escape}` means nothing in double quotes: write `\\\\{escape}`, or use single quotes"
     )]
     Escape {
-        /// What follows the backslash.
+        /// The characters after the backslash.
         escape: String,
     },
-    /// A field inside a text that goes on over lines, or inside brackets.
+    /// A `: ` inside a multi-line text or inside brackets.
     #[error(
         "this text cannot hold `: `: put it in quotes, or write `>-` behind the field's name and the text below"
     )]
     ColonInText,
-    /// A part of YAML that is not read.
+    /// An unsupported part of YAML.
     #[error("{what} is not read here: if it is meant as text, put it in quotes")]
     NotRead {
-        /// The part.
+        /// The name of that part.
         what: &'static str,
     },
-    /// A field given twice.
+    /// A duplicate field.
     #[error("the field `{key}` is here a second time (first in line {first}): keep one of them")]
     Twice {
         /// The field.
         key: String,
-        /// Where it was first.
+        /// The line of its first occurrence.
         first: u32,
     },
-    /// Fields in fields in fields.
+    /// Values that are nested too deeply.
     #[error("this is nested deeper than {limit} levels: make it flatter")]
     TooDeep {
-        /// How deep it may be.
+        /// The maximum depth.
         limit: u32,
     },
-    /// More fields beside each other than anybody reads.
+    /// Too many fields in one mapping.
     #[error("there are more than {limit} fields beside each other: leave some out")]
     TooMany {
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
-    /// A field of another kind than its name asks for.
+    /// A field with a value of the wrong type.
     #[error("the field `{key}` must be {wanted}")]
     WrongKind {
         /// The field.
         key: String,
-        /// What it must be.
+        /// The expected type.
         wanted: &'static str,
     },
-    /// A field that must be there is not.
+    /// A required field is missing.
     #[error("the field `{key}` is missing: add a line `{key}: …`")]
     Missing {
         /// The field.

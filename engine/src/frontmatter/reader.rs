@@ -1,11 +1,11 @@
-//! Lines into fields: blocks by their indentation.
+//! Reads lines into fields; indentation delimits the blocks.
 
 use super::{Field, FrontmatterError, Mapping, Problem, Value, flow};
 
-/// No real file nests deeper.
+/// The maximum nesting depth; no real file nests deeper.
 pub(super) const DEPTH: u32 = 16;
 
-/// Reads the lines between the two `---`; `first` is the number of the first of them.
+/// Reads the lines between the two `---`. `first` is the line number of the first of them.
 pub(super) fn read(lines: &[&str], first: u32) -> Result<Mapping, FrontmatterError> {
     let mut reader = Reader {
         lines,
@@ -30,11 +30,11 @@ struct Reader<'a> {
     lines: &'a [&'a str],
     first: u32,
     at: usize,
-    /// The current line begins here for whoever reads next: it is the rest behind a dash.
+    /// The column at which the current line begins for the next read, if only the rest after a dash is left.
     behind_dash: Option<usize>,
 }
 
-/// A line with something on it.
+/// A line that is neither blank nor a comment.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     number: u32,
@@ -48,12 +48,12 @@ impl<'a> Reader<'a> {
         self.first.saturating_add(read)
     }
 
-    /// The next line that is neither blank nor a comment, not yet taken.
+    /// Peeks at the next line that is neither blank nor a comment.
     fn next_line(&mut self) -> Result<Option<Line<'a>>, FrontmatterError> {
         while let Some(line) = self.lines.get(self.at) {
             let number = self.number();
             if let Some(column) = self.behind_dash {
-                // Both ends of the column are ASCII: it is a boundary.
+                // The bytes before and after the column are ASCII, so it is a character boundary.
                 let text = line.get(column..).unwrap_or("").trim_end();
                 return Ok(Some(Line {
                     number,
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         self.behind_dash = None;
     }
 
-    /// Whatever begins with the next line.
+    /// Reads the block that begins with the next line.
     fn block(&mut self, line: Line<'a>, depth: u32) -> Result<Value, FrontmatterError> {
         let limit = DEPTH;
         let depth = depth.checked_sub(1).ok_or(FrontmatterError::at(
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         if key_of(line.text).is_some() {
             return self.mapping(line.indent, depth).map(Value::Map);
         }
-        // A text, quotes or brackets on lines of their own: they may go on wherever this line stands.
+        // A text, quotes or brackets on lines of their own may continue at this line's indentation.
         let outer = line.indent.saturating_sub(1);
         self.take_line();
         self.inline(line.text, line.number, outer, depth, false)
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         Ok(fields)
     }
 
-    /// What stands behind `key:`, on the line or below it.
+    /// Reads the value after `key:`, on the same line or below it.
     fn value(
         &mut self,
         rest: &'a str,
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
                 });
                 continue;
             }
-            // What follows the dash is a line of its own, further in.
+            // The text after the dash is treated as a separate line with deeper indentation.
             let column = indent + (line.text.len() - rest.len());
             self.behind_dash = Some(column);
             let inner = Line {
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// A value that begins on this line and may go on over lines that are indented more than `indent`.
+    /// Reads a value that begins on this line and may continue on lines that are indented by more than `indent`.
     fn inline(
         &mut self,
         text: &'a str,
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
                     joined.push('\n');
                     joined.push_str(more);
                 }
-                // The closing bracket may stand below its field's name.
+                // The closing bracket may stand on a line of its own, indented like its field's name.
                 let close = self.lines.get(self.at).map(|line| line.trim());
                 if let Some(close) = close.filter(|line| line.starts_with([']', '}']))
                     && matches!(open, '[' | '{')
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Plain(joined))
     }
 
-    /// The lines that follow and are indented more than `indent`, blank ones between them too; taken, with their
+    /// Takes the following lines that are indented by more than `indent`, including blank lines between them, with their line
     /// numbers.
     fn continuation(&mut self, indent: usize) -> Vec<(u32, &'a str)> {
         let mut lines = Vec::new();
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
         lines
     }
 
-    /// The lines below `|` or `>`.
+    /// Reads the lines below `|` or `>`.
     fn block_text(
         &mut self,
         header: &str,
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
                 let column = *column.get_or_insert(stands);
                 lines.push(&line[column..]);
             } else if stands > indent && inner.starts_with('#') {
-                // Further out than the text: a comment behind it.
+                // A line with less indentation than the text: a trailing comment.
                 break;
             } else if stands > indent {
                 return Err(FrontmatterError::at(self.number(), Problem::Indentation));
@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends a line of a text that goes on: a blank between, or for a blank line a line end.
+/// Appends a continuation line to a text, separated by a blank; a blank line adds a line end.
 fn fold(text: &mut String, line: &str) {
     if line.is_empty() {
         text.truncate(text.trim_end_matches(' ').len());
@@ -354,7 +354,7 @@ fn fold(text: &mut String, line: &str) {
     }
 }
 
-/// `>`: line ends become blanks, except around lines that are indented further.
+/// Folds lines as `>` does: line ends become blanks, except around lines with deeper indentation.
 fn fold_lines(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut breaks = 0u32;
@@ -384,7 +384,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// `key: rest` or `key:` taken apart; none where the text is no field.
+/// Splits `key: rest` or `key:`; `None` if the text is not a field.
 fn key_of(text: &str) -> Option<(String, &str)> {
     if let Some(quote @ ('"' | '\'')) = text.chars().next() {
         let end = closing(text, quote)?;
@@ -411,14 +411,14 @@ fn key_of(text: &str) -> Option<(String, &str)> {
     plain.then(|| (key.to_string(), text[end + 1..].trim()))
 }
 
-/// Behind the quote that closes the one with which a text begins.
+/// The position after the quote that closes the one at the beginning of a text.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
         if c == '\\' && quote == '"' {
             chars.next();
         } else if c == quote {
-            // Twice within single quotes it stands for itself.
+            // A doubled single quote is an escaped one.
             if quote == '\'' && chars.next_if(|(_, next)| *next == quote).is_some() {
                 continue;
             }
@@ -428,7 +428,7 @@ fn closing(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The text before a comment, and whether there was one.
+/// The text before a comment, and whether there was a comment.
 pub(super) fn without_comment(text: &str) -> (&str, bool) {
     match text.find(" #").or_else(|| text.find("\t#")) {
         Some(at) => (text[..at].trim_end(), true),

@@ -51,7 +51,7 @@ fn scalars_are_what_yaml_says_they_are() {
             r#"{"a":"x\n\"y\" ä \\"}"#,
         ),
         ("a: https://x.y/z", r#"{"a":"https://x.y/z"}"#),
-        // Not YAML, but everywhere.
+        // Not valid YAML, but common.
         (
             r"a: Use it when: things break.\nuser: hello",
             r#"{"a":"Use it when: things break.\\nuser: hello"}"#,

@@ -1,7 +1,8 @@
-//! Settings and files that change while a session runs.
+//! Changes of settings and files while a session runs.
 //!
-//! What sessions are made of is drawn anew from flags, files and what the SDK brought along; the session that runs goes on with it
-//! as soon as it is quiet. What cannot be drawn is an error, and then everything is as before.
+//! The configuration of sessions is rebuilt from flags, files and the `initialize` request. The running session adopts the
+//! new
+//! configuration as soon as it is idle. If the configuration cannot be rebuilt, the request fails and nothing changes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,18 +32,18 @@ use crate::protocol::{
     request::SettingsFile,
 };
 
-/// What follows once settings and project files are read again.
+/// What to do after settings and project files have been read again. Each variant holds the id of the request.
 #[derive(Debug)]
 pub(super) enum Reread {
-    /// Settings hold that came as if on the command line.
+    /// Apply settings that came as if on the command line.
     FlagSettings(String, Box<FlagSettings>),
-    /// What was written holds.
+    /// Confirm that the written settings are in force.
     Written(String),
-    /// The skills are told; what they were.
+    /// Reply with the skills; the second field is the list before the change.
     Skills(String, Vec<Value>),
-    /// The output styles are told.
+    /// Reply with the output styles.
     OutputStyles(String),
-    /// Commands, agents and servers are told.
+    /// Reply with the commands, agents and MCP servers.
     Plugins(String),
 }
 
@@ -77,7 +78,7 @@ impl Engine {
         self.reconfigure(initialize.unwrap_or_default(), reread);
     }
 
-    /// Settings and project files are read again.
+    /// Handles the result of reading settings and project files again.
     pub(super) fn reconfigured(
         &mut self,
         initialize: Initialize,
@@ -116,12 +117,12 @@ impl Engine {
         }
     }
 
-    /// Sessions are made of this from now on.
+    /// Makes this the configuration of all further sessions.
     fn adopt(&mut self, mut config: Configuration, initialize: Initialize) {
         let Some(before) = self.prepared.take() else {
             return;
         };
-        // What the session began with is what it goes back to: another model is chosen, not configured.
+        // Keep the initial model, which a reset returns to: another model is chosen by a request, not by configuration.
         let model = before.spec().model.name.clone();
         Arc::make_mut(&mut config.spec).model.name = model;
         for warning in &config.warnings {
@@ -135,7 +136,7 @@ impl Engine {
         self.made_of_changed();
     }
 
-    /// A configuration is not needed any more, unless the session that runs is made of it.
+    /// Tells the host that a configuration is no longer needed, unless the running session uses it.
     fn forget_unless_used(&mut self, config: &Prepared) {
         let number = config.config.number;
         let of_session = self.session.as_ref().map(|it| it.prepared.config.number);
@@ -144,8 +145,9 @@ impl Engine {
         }
     }
 
-    /// Writes settings into a file: the output style into the project's local ones, which holds from the next turn on; the effort
-    /// into the person's, which holds for later sessions.
+    /// Writes settings into a file: the output style into the local settings of the project, in force from the next turn on,
+    /// or the
+    /// effort into the user's settings, in force for later sessions.
     pub(super) fn update_settings(
         &mut self,
         id: String,
@@ -196,7 +198,7 @@ impl Engine {
         Ok(destination)
     }
 
-    /// Settings are written, or could not be.
+    /// Handles the result of writing settings.
     pub(super) fn settings_written(
         &mut self,
         id: String,
@@ -218,7 +220,7 @@ impl Engine {
         }
     }
 
-    /// Tells the hooks that want to hear of it, now or when the session begins.
+    /// Reports an occurrence to the session if hooks are registered for it; if no session runs, when it begins.
     fn occurred(&mut self, occurrence: Occurrence) {
         let hooks = self.prepared.as_ref().map(|it| &it.spec().policy.hooks);
         if hooks.is_some_and(|hooks| !concerned(hooks, &occurrence).is_empty()) {
@@ -247,7 +249,7 @@ impl Engine {
         self.reread(Reread::OutputStyles(id));
     }
 
-    /// There are no plugins to read anew; what else is read with them is.
+    /// Reads commands, agents and servers again. Plugins themselves are not supported.
     pub(super) fn reload_plugins(&mut self, id: String, adds: bool, refuse_if_busy: bool) {
         let refusal = if adds {
             Some(ReplyError::new(
@@ -277,7 +279,9 @@ impl Engine {
         self.reply(id, &reply);
     }
 
-    /// Makes a folder below one of the workspace part of it by itself: as it was named, and its real path.
+    /// Adds a folder below a working directory to the workspace as a root of its own. `named` is the folder as the request
+    /// named
+    /// it, `folder` its real path.
     pub(super) fn register_repo_root(
         &mut self,
         named: &str,
@@ -311,7 +315,7 @@ impl Engine {
     }
 }
 
-/// Whether a path lies below another; both are absolute and real.
+/// Whether a path lies strictly below another; both are absolute and real.
 fn lies_below(path: &str, root: &str) -> bool {
     let rest = path.strip_prefix(root.trim_end_matches(['/', '\\']));
     rest.is_some_and(|rest| rest.starts_with(['/', '\\']))

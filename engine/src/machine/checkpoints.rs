@@ -1,4 +1,4 @@
-//! Files before they are changed: kept while a session runs, put back when the SDK asks for it.
+//! File checkpoints: files are kept before they are changed, and restored when the SDK asks for it.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::protocol::reply::{Reply, ReplyError};
 
-/// Which fields of which of these tools name files that a call changes.
+/// For each tool that edits files, the input fields that name the files it changes.
 pub(super) fn changed_fields(tools: &[ToolDefinition]) -> BTreeMap<String, Vec<String>> {
     let changing = tools.iter().filter(|tool| tool.edits_files());
     changing
@@ -30,7 +30,7 @@ pub(super) fn changed_fields(tools: &[ToolDefinition]) -> BTreeMap<String, Vec<S
         .collect()
 }
 
-/// The files that a call is about to change, which are those that these fields of its input name.
+/// The files that a call is about to change: the values of these fields of its input.
 pub(super) fn before(call: &ToolCall, fields: &[String], at: UnixMillis) -> Checkpoint {
     let input: Value = call.input.decode().unwrap_or_default();
     let named = fields.iter().filter_map(|field| input[field].as_str());
@@ -42,7 +42,7 @@ pub(super) fn before(call: &ToolCall, fields: &[String], at: UnixMillis) -> Chec
 }
 
 impl Engine {
-    /// Makes a prompt that is taken up now a place to go back to; it is said once it is one.
+    /// Creates a checkpoint for a prompt that is being taken up. The held message is sent once the checkpoint exists.
     pub(super) fn begin_checkpoint(&mut self, prompt: Uuid) {
         let at = self.now.wall;
         let begin = Checkpoint::Begin { prompt, at };
@@ -64,7 +64,7 @@ impl Engine {
         }
     }
 
-    /// What a call is about to change is kept, or cannot be.
+    /// Handles the result of keeping the files that a call is about to change.
     pub(super) fn files_kept(&mut self, id: EffectId, kept: Result<Checkpointed, String>) {
         match kept {
             Ok(Checkpointed::Line(Some(line))) if self.log.is_some() => {
@@ -74,7 +74,7 @@ impl Engine {
         }
     }
 
-    /// The call runs, or does not: whoever wants to be able to go back does not go where there is no way back.
+    /// Runs the parked call. If its files could not be kept, the call is refused, because its changes could not be undone.
     pub(super) fn checkpoint_kept(&mut self, id: EffectId, kept: Result<(), String>) {
         let Some(Parked::Checkpoint(call, is_cancelled)) = self.unpark(id) else {
             return; // it was dropped meanwhile
@@ -86,7 +86,7 @@ impl Engine {
         }
     }
 
-    /// Takes the files back to what they were when a prompt came, or says what that would change.
+    /// Rewinds files to their state when a prompt arrived; with `dry_run`, only reports what would change.
     pub(super) fn rewind(&mut self, id: String, message: String, dry_run: bool) {
         if !self.keeps_files {
             let reply = refused("File rewinding is not enabled.", dry_run);
@@ -112,7 +112,7 @@ impl Engine {
     }
 }
 
-/// A question is answered, also with no; what was to be done and was not is an error.
+/// A dry run is a query, so its reply is a success that says no; a rewind that did not happen is an error.
 fn refused(reason: &str, dry_run: bool) -> Reply {
     match dry_run {
         true => Reply::with(json!({"canRewind": false, "error": reason})),

@@ -1,4 +1,4 @@
-//! What sessions are made of: what flags, settings and project files say, completed by what the SDK brings along.
+//! The configuration of sessions: flags, settings and project files, completed by the SDK's `initialize` request.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use crate::{
     settings::{LoadedSettings, SettingSources, SourcedSettings},
 };
 
-/// The tools that every session has unless it is told which, beside the built-in ones.
+/// The core tools that every session has by default, beside the built-in ones.
 const CORE_TOOLS: [CoreTool; 8] = [
     CoreTool::Task,
     CoreTool::TaskOutput,
@@ -26,32 +26,32 @@ const CORE_TOOLS: [CoreTool; 8] = [
     CoreTool::AskUserQuestion,
     CoreTool::ExitPlanMode,
     CoreTool::EnterWorktree,
-    // The model is shown it only where definitions wait to be searched for.
+    // The model is shown it only if there are deferred tool definitions to search for.
     CoreTool::ToolSearch,
 ];
 
 /// The built-in tools, by name.
 pub const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
 
-/// The tools that `--tools` may name.
+/// The tool names that `--tools` accepts.
 pub fn tool_names() -> impl Iterator<Item = &'static str> {
     let of_core = CORE_TOOLS.into_iter().map(CoreTool::name);
     BUILTIN_TOOLS.into_iter().chain(["Agent"]).chain(of_core)
 }
 
-/// What a host is told that reads settings and project files.
+/// A request to a host to read settings and project files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConfigureRequest {
-    /// Settings as if they had been on the command line, in the place of those that are.
+    /// Settings that replace those of the command line.
     pub settings: Option<RawJson>,
-    /// Settings that nothing overrides, likewise.
+    /// Managed settings, which nothing overrides; they replace those of the command line.
     pub managed_settings: Option<RawJson>,
-    /// Further tools that are not to be there.
+    /// Further tools to remove.
     pub disallowed_tools: Vec<String>,
 }
 
 impl ConfigureRequest {
-    /// What an SDK brings along that decides which files are read and which rules there are.
+    /// The part of `initialize` that determines which files are read and which rules apply.
     #[must_use]
     pub fn of(initialize: &Initialize) -> Self {
         Self {
@@ -62,47 +62,47 @@ impl ConfigureRequest {
     }
 }
 
-/// What flags, environment and files say.
+/// The configuration from flags, environment and files.
 #[derive(Debug, Clone)]
 pub struct Configuration {
-    /// Its number, by which whoever read it knows the tools and hooks that belong to it.
+    /// Its number, by which the host that read it finds the tools and hooks that belong to it.
     pub number: ConfigNumber,
-    /// What sessions are told.
+    /// The spec for sessions.
     pub spec: Arc<Spec>,
     /// The settings of all sources.
     pub settings: LoadedSettings,
-    /// Which sources were read.
+    /// The sources that were read.
     pub sources: SettingSources,
-    /// What the project brings along.
+    /// The project's files.
     pub project: Arc<ProjectFiles>,
-    /// A person has trusted the project's folder.
+    /// Whether a person has trusted the project's folder.
     pub is_trusted: bool,
-    /// What the folder's files start runs: commands that are hooks, MCP servers.
+    /// Whether programs that the folder's files start may run: hook commands and MCP servers.
     pub runs_programs: bool,
-    /// What the settings add to the environment of programs.
+    /// Variables that the settings add to the environment of programs.
     pub variables: BTreeMap<String, String>,
     /// The hooks that are commands, by the names under which the core knows them.
     pub commands: BTreeSet<String>,
-    /// The MCP servers of the project's own file.
+    /// The MCP servers of the project's own file (`.mcp.json`).
     pub project_servers: BTreeMap<String, RawJson>,
-    /// Those of the command line.
+    /// The MCP servers of the command line.
     pub given_servers: BTreeMap<String, RawJson>,
-    /// What was left out, and why: for the person.
+    /// Warnings for the user: what was left out, and why.
     pub warnings: Vec<String>,
 }
 
-/// What sessions are made of.
+/// A completed configuration, ready for sessions.
 #[derive(Debug, Clone)]
 pub(super) struct Prepared {
     pub(super) config: Configuration,
     pub(super) initialize: Initialize,
 }
 
-/// Why what the SDK brings along cannot be used.
+/// Why the data of `initialize` cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompleteError {
-    /// A hook of `initialize`: without it more would run than was meant to.
+    /// A hook of `initialize` is unusable; without it, more would run than intended.
     #[error("{what} cannot be used, and no session begins without it: {reason}")]
     Hook {
         /// The hook.
@@ -110,13 +110,13 @@ pub enum CompleteError {
         /// Why.
         reason: String,
     },
-    /// The agent as which the main thread is to run.
+    /// The agent that the main thread is to run as cannot be used.
     #[error("--agent: {0}")]
     Agent(String),
 }
 
 impl Configuration {
-    /// A spec, and nothing that stands in files: nobody is asked whether a folder is trusted.
+    /// A configuration that consists of a spec alone, without files: no trust in a folder is required.
     #[must_use]
     pub fn new(number: ConfigNumber, spec: impl Into<Arc<Spec>>) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl Configuration {
         }
     }
 
-    /// The same with what the SDK brings along, and what follows from all of it.
+    /// Completes the configuration with the data of `initialize`.
     ///
     /// # Errors
     /// [`CompleteError`].
@@ -145,7 +145,8 @@ impl Configuration {
         initialize: &Initialize,
     ) -> Result<Self, CompleteError> {
         if launch.face == Face::Program {
-            // The program has said everything. Which prompt is taken in has to be known here, whoever wants to read it.
+            // An embedding program sends no `initialize`. The engine itself has to know which prompt is taken in, whether or
+            // not a consumer wants prompts to be repeated.
             if !self.spec.stream.replay_prompts {
                 Arc::make_mut(&mut self.spec).stream.replay_prompts = true;
             }
@@ -179,13 +180,13 @@ impl Configuration {
         Ok(self)
     }
 
-    /// The settings that came on the command line, or as if they had.
+    /// The settings of the command line, or those that replaced them.
     pub(super) fn given(&self) -> Option<&SourcedSettings> {
         let mut sources = self.settings.sources.iter();
         sources.find(|sourced| sourced.source == Source::CliArg)
     }
 
-    /// The names of the output styles there are: that of the preset, built-in ones, those of files.
+    /// The names of the available output styles: the preset's, the built-in ones, and those of files.
     pub(super) fn style_names(&self) -> Vec<String> {
         let mut names = vec!["default".to_owned()];
         let built_in = OutputStyle::built_in();
@@ -197,10 +198,10 @@ impl Configuration {
         names
     }
 
-    /// The settings, as `get_settings` shows them: what holds, and what each source says.
+    /// The payload of `get_settings`: the effective settings, and those of each source.
     pub(super) fn described_settings(&self) -> (Value, Value) {
         let mut effective = serde_json::Map::new();
-        // The strongest come first and win.
+        // From the weakest source to the strongest, so that the strongest wins.
         for sourced in self.settings.sources.iter().rev() {
             if let Ok(Value::Object(fields)) = sourced.text.raw().decode() {
                 effective.extend(fields);
@@ -220,7 +221,7 @@ impl Prepared {
     }
 }
 
-/// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
+/// Adds the core's own tools, as far as they are wanted and usable in this session.
 fn offer(launch: &Launch, spec: &mut Spec) {
     let can_ask = spec.policy.permissions.can_ask && launch.has_person;
     let in_git = spec.environment.git_repository == Some(true);
@@ -244,13 +245,13 @@ fn offer(launch: &Launch, spec: &mut Spec) {
     }
 }
 
-/// Whether a list of tools stands for those that every session has.
+/// Whether a list of tools means the default set.
 #[must_use]
 pub fn is_default(names: &[String]) -> bool {
     names == ["default"]
 }
 
-/// A model by its own name or by the short one of its family.
+/// Resolves a model name: a full name, or the short name of a model family.
 #[must_use]
 pub fn resolved_model(spec: &Spec, name: &str) -> String {
     AgentModel::from(name.to_owned())

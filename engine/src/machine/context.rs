@@ -1,4 +1,4 @@
-//! What fills the context of the next request, as far as it can be told without asking anybody.
+//! The composition of the next request's context, as far as it can be estimated locally.
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -10,7 +10,7 @@ use windlass_core::{
 
 use super::Engine;
 
-/// Tokens by what they are for.
+/// Token counts by category.
 struct Sizes {
     system_prompt: u64,
     system_tools: u64,
@@ -18,7 +18,7 @@ struct Sizes {
     memory: u64,
     messages: u64,
     window: u64,
-    /// From how many tokens on the conversation is compacted.
+    /// The number of tokens at which the conversation is compacted.
     threshold: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Sizes {
 }
 
 impl Engine {
-    /// The payload of `get_context_usage`. Tokens are estimates: nothing is sent to be counted.
+    /// The payload of `get_context_usage`. Token counts are estimates: no request is sent to count them.
     pub(super) fn context_usage(&self) -> Value {
         let Some(prepared) = &self.prepared else {
             return json!({
@@ -92,7 +92,7 @@ impl Engine {
         })
     }
 
-    /// The same in words, for `/context`.
+    /// The same as text, for `/context`.
     pub(super) fn context_in_words(&self) -> String {
         let usage = self.context_usage();
         let mut words = format!(
@@ -141,7 +141,7 @@ fn tool_tokens(tool: &windlass_core::tool::ToolDefinition) -> u64 {
     size::text(bytes).into()
 }
 
-/// A colour of the terminal's theme, as the official engine names them.
+/// The colour of a category: a name of the terminal's theme, as in the official engine.
 fn color(kind: &str) -> &'static str {
     match kind {
         "free" => "promptBorder",
@@ -150,7 +150,7 @@ fn color(kind: &str) -> &'static str {
     }
 }
 
-/// Where an agent comes from, as the official engine names it.
+/// The source of an agent, named as in the official engine.
 fn source(source: AgentSource) -> &'static str {
     match source {
         AgentSource::BuiltIn => "built-in",
@@ -160,7 +160,7 @@ fn source(source: AgentSource) -> &'static str {
     }
 }
 
-/// Whose a file of instructions is, as the official engine names it.
+/// The scope of an instructions file, named as in the official engine.
 fn kind(scope: MemoryScope) -> &'static str {
     match scope {
         MemoryScope::User => "User",

@@ -1,4 +1,4 @@
-//! What an SDK asks of the engine, apart from answers to prompts.
+//! Control requests of the SDK.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::protocol::{
 };
 
 impl Engine {
-    /// Does what is asked and replies: at once, but for what has to wait for servers.
+    /// Handles a control request and replies: immediately, unless the reply has to wait for MCP servers.
     pub(super) fn requested(&mut self, id: String, request: Request) {
         let reply = match request {
             Request::Initialize(initialize) => {
@@ -121,7 +121,7 @@ impl Engine {
                 let looking = Looking::RepoRoot(path.clone());
                 return self.look(id, Look::Folder { cwd, path }, looking);
             }
-            // Nothing is held back to be joined, whoever watches.
+            // Output is never held back to be batched, so subscribers make no difference.
             Request::SetHasSubscribers => Reply::done(),
             Request::McpCall {
                 tool,
@@ -142,12 +142,12 @@ impl Engine {
         self.reply(&id, &reply);
     }
 
-    /// Has the host look at files; the reply follows from what it sees.
+    /// Asks the host to look at files; the reply follows from the result.
     fn look(&mut self, id: String, look: Look, looking: Looking) {
         self.blocking_effect(Effect::Look(look), Pending::Look(id, looking));
     }
 
-    /// The host has looked at files.
+    /// Handles the result of looking at files.
     pub(super) fn looked(&mut self, id: &str, looking: Looking, seen: Result<Seen, ReplyError>) {
         let reply = match (looking, seen) {
             (Looking::Reply, Ok(Seen::Value(value))) => Reply::with(value),
@@ -168,14 +168,15 @@ impl Engine {
     }
 
     fn initialize(&mut self, id: String, initialize: Initialize, is_first: bool) {
-        // What comes after a prompt without it, or once more, decides nothing any more.
+        // An `initialize` after the first prompt, or a repeated one, no longer changes the configuration.
         match self.prepared {
             None => self.prepare(initialize, Prepare::Request(id, is_first)),
             Some(_) => self.initialized(&id, &initialize, is_first, false, Ok(())),
         }
     }
 
-    /// What sessions are made of is known now, or cannot be: `initialize` is answered. `decides` where it had a say in it.
+    /// Replies to `initialize` once the configuration is ready or has failed. `decides` is set if this request determined the
+    /// configuration.
     pub(super) fn initialized(
         &mut self,
         id: &str,
@@ -191,7 +192,7 @@ impl Engine {
         };
         self.reply(id, &reply);
         if !is_first {
-            // Who says it again wants to know what runs.
+            // A repeated `initialize` asks for the running tasks.
             self.outbox.say(|frames| vec![frames.tasks_changed()]);
         }
     }
@@ -223,8 +224,9 @@ impl Engine {
         Reply::Initialized(answer)
     }
 
-    /// The session gets the name of the command line, which is for one that goes on too, or the SDK's title, which is for a new
-    /// one: one that goes on has its title.
+    /// Sets the session's title: the name given on the command line, which also applies to a resumed session, else the SDK's
+    /// title,
+    /// which applies only to a new session, because a resumed session already has one.
     pub(super) fn give_title(&mut self, of_sdk: Option<&str>) {
         let of_sdk = of_sdk.filter(|_| self.resumed.is_none());
         let title = (self.launch.flags.name.take()).or_else(|| of_sdk.map(ToOwned::to_owned));
@@ -240,13 +242,13 @@ impl Engine {
         self.outbox.say(said);
     }
 
-    /// Says and keeps a title, as the SDKs' own functions write it.
+    /// Announces and stores a title, in the same format as the SDKs' own functions.
     fn rename(&mut self, id: String, title: &str, of: Option<&str>) {
         let title = title.trim();
         let refusal = if title.is_empty() {
             Some("the title is empty".to_owned())
         } else {
-            // It may have been meant for the conversation before a `/clear`.
+            // The request may be meant for the conversation before a `/clear`.
             of.filter(|of| Uuid::try_parse(of).ok() != Some(self.session_id))
                 .map(|of| {
                     let now = self.session_id;
@@ -262,7 +264,7 @@ impl Engine {
         self.append_title(title, Then::Reply(id));
     }
 
-    /// The same for `/rename TITLE`; what is said to the person.
+    /// The same for `/rename TITLE`; returns the text for the user.
     pub(super) fn rename_in_words(&mut self, prompt: &str) -> String {
         let title = LocalCommand::title(prompt).unwrap_or_default();
         if title.is_empty() {
@@ -275,11 +277,11 @@ impl Engine {
         format!("The session is called \u{201c}{title}\u{201d} now.")
     }
 
-    /// Keeps a title, if anything is kept.
+    /// Appends a title to the transcript, if one is kept.
     pub(super) fn append_title(&mut self, title: &str, then: Then) {
         let line =
             json!({"type": "custom-title", "customTitle": title, "sessionId": self.session_id});
-        // Texts under names, which always can be encoded.
+        // A map with string keys always encodes.
         let line = windlass_core::RawJson::encode(&line);
         self.append_line(
             line.unwrap_or_else(|_| windlass_core::RawJson::empty_object()),
@@ -298,14 +300,14 @@ impl Engine {
         if cancel_queued {
             receipt["cancelled"] = json!(cancelled);
         }
-        // The receipt first: what follows from the interrupt comes behind it.
+        // The receipt comes before everything that follows from the interrupt.
         self.reply(id, &Reply::Success(Some(receipt)));
-        // A prompt that has not reached the session goes first, so that it has a result to be interrupted with.
+        // A prompt that has not reached the session yet is sent first, so that it gets a result that reports the interrupt.
         self.pump();
         self.tell_session(Input::Interrupt);
     }
 
-    /// Tells the session something: now, or when it begins.
+    /// Sends an input to the session: now, or when it begins.
     pub(super) fn tell_session(&mut self, input: Input) {
         match self.begin_session() {
             true => self.send(input),
@@ -313,7 +315,7 @@ impl Engine {
         }
     }
 
-    /// What the session was told last of something and has not heard yet.
+    /// The last matching input that the session has not processed yet.
     fn unheard<T>(&self, pick: impl Fn(&Input) -> Option<T>) -> Option<T> {
         let of_session = self.session.iter().flat_map(|session| session.unheard());
         let mut unheard: Vec<&Input> = of_session.collect();
@@ -368,7 +370,7 @@ impl Engine {
         Reply::with(json!({"mode": mode.name()}))
     }
 
-    /// Why a mode cannot be taken on, if it cannot.
+    /// Why a permission mode cannot be set, if it cannot.
     pub(super) fn mode_refusal(&self, mode: Mode) -> Option<ReplyError> {
         let may_bypass = match &self.prepared {
             Some(prepared) => prepared.spec().policy.permissions.allow_bypass,
@@ -381,7 +383,7 @@ impl Engine {
         None
     }
 
-    /// Another model from here on; nothing for the session's own.
+    /// Sets the model from now on; `None` returns to the session's own.
     pub(super) fn choose_model(&mut self, model: Option<String>) {
         self.has_commands_model = false;
         self.chosen_model.clone_from(&model);
@@ -416,7 +418,7 @@ impl Engine {
         if is_running {
             self.tell_session(Input::Background(call.clone()));
         }
-        // All of none is done, too.
+        // Moving all calls succeeds even if there are none.
         match call {
             None => Reply::with(json!({})),
             Some(_) => Reply::with(json!({"backgrounded": is_running})),
@@ -444,7 +446,7 @@ impl Engine {
     }
 }
 
-/// The reply to what gives nothing.
+/// The reply to a request that returns no data.
 pub(super) fn done(outcome: Result<(), ReplyError>) -> Reply {
     outcome.map_or_else(Into::into, |()| Reply::done())
 }

@@ -1,4 +1,4 @@
-//! Turns an engine with a host: the only place where its effects meet futures.
+//! Runs an engine with a host. This is the only module in which effects meet futures.
 
 use std::{
     collections::VecDeque,
@@ -22,19 +22,20 @@ use super::{
 };
 use crate::store::Lease;
 
-/// Lines that may wait for whoever reads before nothing more is done that makes others.
+/// The number of lines that may wait for the reader; above it, answers to effects are no longer taken in.
 const LINES_AHEAD: usize = 256;
 
-/// Performs what an engine asks for. No method needs `Send`: the driver's future is `Send` exactly when the host's are.
+/// Performs the effects of an engine. No method requires `Send`: the driver's future is `Send` exactly when the host's
+/// futures are.
 pub trait EngineHost {
-    /// The time.
+    /// The current time.
     fn now(&self) -> Now;
 
-    /// Ends when the monotonic clock has reached `until`.
+    /// Completes when the monotonic clock has reached `until`.
     fn sleep(&self, until: Millis) -> impl Future<Output = ()>;
 
-    /// Performs an effect of the session with the tools and hooks of a configuration, as [`windlass_core::Host`] says for its
-    /// kind. Questions and entries of the transcript do not come here.
+    /// Performs an effect of the session with the tools and hooks of a configuration, following the contract of
+    /// [`windlass_core::Host`] for its kind. Permission questions and transcript entries are not passed to this method.
     fn session_effect(
         &self,
         config: ConfigNumber,
@@ -54,50 +55,52 @@ pub trait EngineHost {
     /// Performs an effect of the engine.
     fn effect(&self, effect: Effect) -> impl Future<Output = Outcome>;
 
-    /// Waits until a line is taken that is written now; also where nobody reads any more.
+    /// Completes when a line can be written, also if there is no reader any more.
     fn room(&self) -> impl Future<Output = ()>;
 
-    /// Writes a line. Called when there is [`room`](Self::room).
+    /// Writes a line. Called only when there is [`room`](Self::room).
     fn line(&self, line: String);
 
-    /// Hands a message to the program that the host is part of. The engine waits until it is taken.
+    /// Delivers a message to the embedding program. The engine waits until it has been accepted.
     fn message(&self, _message: Message) -> impl Future<Output = ()> {
         std::future::ready(())
     }
 
-    /// This session is spoken to, for this program.
+    /// Tells the embedding program the id of the current session.
     fn opened(&self, _session: SessionId) {}
 
-    /// Why nothing more is answered, for this program.
+    /// Tells the embedding program why no further prompts are answered.
     fn fault(&self, _fault: Fault) {}
 
-    /// A word for the person who started the engine.
+    /// A warning for the user who started the engine.
     fn warning(&self, text: &str);
 
-    /// Why no session begins, for the person.
+    /// The reason why no session begins, for the user.
     fn refusal(&self, text: &str);
 
-    /// A line for whoever reads what the engine does.
+    /// A line of the debug log.
     fn note(&self, topic: Topic, text: &str);
 
     /// A line of a session's journal.
     fn journal(&self, session: SessionId, line: &str);
 
-    /// A configuration is not needed any more.
+    /// A configuration is no longer needed.
     fn forget(&self, config: ConfigNumber);
 
-    /// The right to write to a session is given back.
+    /// Releases a lease: the right to write to a session.
     fn release(&self, lease: &Lease);
 
-    /// A connection to an MCP server ends.
+    /// Closes a connection to an MCP server.
     fn disconnect(&self, connection: ConnectionId);
 }
 
-/// Turns an engine until it ends. `inputs` are lines, the end of the input, what servers say and that it is to stop; the
-/// answers to effects come from the host.
+/// Runs an engine until it ends. `inputs` yields lines, the end of the input, server events and the stop signal; answers to
+/// effects come from the host.
 ///
-/// While whoever reads is behind, inputs are taken in and answers to effects wait: an answer to a question is never kept from
-/// who waits for it. Once the engine is to stop, nobody is waited for. How it ended comes with the lines that were not taken by then.
+/// While the reader is behind, inputs are still taken in and answers to effects wait. An answer to a question of the engine
+/// therefore always reaches its recipient. After a stop signal the driver no longer waits for the reader. Returns how the
+/// engine
+/// ended, and the lines that had not been written by then.
 pub async fn drive<H: EngineHost>(
     engine: &mut Engine,
     host: &H,

@@ -1,4 +1,5 @@
-//! The end: of a conversation (`/clear`), of an engine that has nothing more to do, of one that is told to stop.
+//! Shutdown: the end of a conversation (`/clear`), of an engine that has nothing left to do, or of an engine that is told to
+//! stop.
 
 use windlass_core::{
     Millis, Uuid,
@@ -14,44 +15,44 @@ use super::{
 };
 use crate::protocol::frames::LocalCommand;
 
-/// How long the last lines may take to be written once the engine was told to stop, in milliseconds: less than whoever told
-/// it waits before ending it by force.
+/// How long writing the last lines may take after the engine was told to stop, in milliseconds. It is shorter than the time
+/// after which the caller ends the process by force.
 const LAST_LINES_MS: u64 = 500;
 
-/// An end, as far as it has come.
+/// A shutdown in progress.
 #[derive(Debug)]
 pub(super) struct Farewell {
     of: Of,
     part: Part,
-    /// When this part has taken too long.
+    /// The deadline of this part, if it has one.
     due: Option<Millis>,
 }
 
 /// What ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// A conversation, because of this prompt.
+    /// The conversation, ended by this prompt.
     Conversation(Uuid),
     /// The engine.
     Engine,
 }
 
-/// The parts of an end, in their order.
+/// The parts of a shutdown, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Somebody wants the engine to end: where the conversation stands is noted, for listings.
+    /// A running engine was told to stop: the end of the conversation is recorded for listings.
     Noting,
-    /// Which worktrees are to go.
+    /// The host lists the worktrees to be removed.
     Listing,
-    /// Hooks hear of them.
+    /// Hooks are told about these worktrees.
     TellingWorktrees,
-    /// They go.
+    /// The worktrees are removed.
     Removing,
-    /// Hooks hear of the end.
+    /// Hooks are told about the end of the session.
     TellingEnd,
     /// The transcript of the next conversation is opened.
     Reopening,
-    /// Servers end.
+    /// MCP servers are shut down.
     ClosingServers,
 }
 
@@ -62,14 +63,14 @@ impl Farewell {
 }
 
 impl Engine {
-    /// Ends the conversation; another one begins.
+    /// Ends the conversation and begins another one.
     pub(super) fn clear(&mut self, prompt: Uuid) {
         self.step(Step::Clear);
         self.is_blocked = true;
         self.bid_farewell(Of::Conversation(prompt), Part::Listing);
     }
 
-    /// Ends the engine in good order.
+    /// Shuts the engine down in an orderly way.
     pub(super) fn close(&mut self) {
         if self.farewell.is_some() || self.state.is_over() {
             return;
@@ -79,7 +80,8 @@ impl Engine {
         self.bid_farewell(Of::Engine, Part::Listing);
     }
 
-    /// Ends the engine in the middle of whatever runs: nothing of it is left behind, and hooks hear of it as of any other end.
+    /// Stops the engine, aborting whatever runs. Everything that was started is ended, and hooks are told as at any other
+    /// end.
     pub(super) fn stop(&mut self) {
         if matches!(self.state, State::Stopping | State::Ended) {
             return;
@@ -96,7 +98,7 @@ impl Engine {
         self.telling = None;
         match was_idle {
             true => self.bid_farewell(Of::Engine, Part::TellingEnd),
-            // What was said is written; listings also want to know where it ends.
+            // Everything said is already written; listings also need the end of the conversation.
             false => self.bid_farewell(Of::Engine, Part::Noting),
         }
     }
@@ -119,7 +121,7 @@ impl Engine {
             Part::TellingEnd => self.tell_end(),
             Part::Reopening => self.reopen(),
             Part::ClosingServers => {
-                // Whoever wants to go on with the session need not wait for programs to end.
+                // Release the transcript now: another process that resumes the session need not wait for programs to end.
                 self.close_log_if_written();
                 let open = std::mem::take(&mut self.servers).into_open();
                 match open.is_empty() {
@@ -130,14 +132,14 @@ impl Engine {
         }
     }
 
-    /// Goes on with what follows in an end.
+    /// Starts the next part of the shutdown.
     fn next_part(&mut self) {
         let Some(Farewell { of, part, .. }) = self.farewell else {
             return;
         };
         let next = match (part, of) {
             (Part::Noting, _) | (Part::Removing, _) => Part::TellingEnd,
-            // There is nothing to remove.
+            // There are no worktrees to remove.
             (Part::Listing, _) => Part::TellingEnd,
             (Part::TellingWorktrees, _) => Part::Removing,
             (Part::TellingEnd, Of::Conversation(_)) => Part::Reopening,
@@ -148,7 +150,7 @@ impl Engine {
         self.bid_farewell(of, next);
     }
 
-    /// The host has answered.
+    /// Handles the host's answer to an effect of the shutdown.
     pub(super) fn farewell_goes_on(&mut self, outcome: Outcome) {
         let Some(Farewell { of, part, .. }) = self.farewell else {
             return;
@@ -164,7 +166,7 @@ impl Engine {
         }
     }
 
-    /// Hooks have been told.
+    /// All hooks have been told.
     pub(super) fn farewell_told(&mut self) {
         let part = self.farewell.as_ref().map(|it| it.part);
         if let Some(Part::TellingWorktrees | Part::TellingEnd) = part {
@@ -172,14 +174,14 @@ impl Engine {
         }
     }
 
-    /// Where the conversation stands is noted, or cannot be.
+    /// The end of the conversation has been recorded, or could not be.
     pub(super) fn turn_end_noted(&mut self) {
         if (self.farewell.as_ref()).is_some_and(|it| it.part == Part::Noting) {
             self.next_part();
         }
     }
 
-    /// A part has taken too long: the next one follows.
+    /// Skips to the next part if the current one has exceeded its deadline.
     pub(super) fn farewell_tick(&mut self) {
         let due = self.farewell.as_ref().and_then(Farewell::deadline);
         if due.is_some_and(|due| due <= self.now.mono) {
@@ -187,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// Tells hooks that the session ends, if one has begun and they were not told yet.
+    /// Tells hooks that the session ends, if a session has begun and they have not been told yet.
     fn tell_end(&mut self) {
         let of = self.farewell.as_ref().map(|it| it.of);
         let has_begun = self.session.is_some() || self.has_ended;
@@ -205,7 +207,7 @@ impl Engine {
         self.tell(&[ended]);
     }
 
-    /// Another conversation begins in the place of the one that has ended.
+    /// Begins another conversation in place of the one that has ended.
     fn reopen(&mut self) {
         let Some(Farewell {
             of: Of::Conversation(_),
@@ -218,7 +220,7 @@ impl Engine {
         self.keep();
     }
 
-    /// The next conversation can begin.
+    /// Completes `/clear`: the next conversation can begin.
     pub(super) fn cleared(&mut self) {
         let Some(Farewell {
             of: Of::Conversation(prompt),

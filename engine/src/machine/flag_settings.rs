@@ -1,4 +1,4 @@
-//! Settings that come as if they had been on the command line (`apply_flag_settings`).
+//! Settings that are applied as if they had been given on the command line (`apply_flag_settings`).
 
 use serde_json::{Map, Value};
 use windlass_core::{
@@ -13,7 +13,7 @@ use windlass_core::{
 use super::{Engine, changes::Reread, config::resolved_model};
 use crate::protocol::{flags::effort, initialize::Initialize, reply::ReplyError};
 
-/// The settings that have an effect on a session that runs.
+/// The settings that affect a running session.
 const EFFECTIVE: [&str; 8] = [
     "agent",
     "disableAllHooks",
@@ -25,19 +25,19 @@ const EFFECTIVE: [&str; 8] = [
     "permissions",
 ];
 
-/// What changes at once where settings come as if on the command line.
+/// The changes that take effect immediately when flag settings are applied.
 #[derive(Debug, Default)]
 pub(super) struct FlagSettings {
     permissions: Option<(Vec<PermissionUpdate>, Vec<PermissionUpdate>)>,
     mode: Option<Mode>,
-    /// The name of the model, or none for the session's own.
+    /// The model's name; the inner `None` means the session's own.
     model: Option<Option<String>>,
     effort: Option<Option<Effort>>,
 }
 
 impl Engine {
-    /// Settings as if they had been on the command line, each key in the place of what was said of it before; null for none.
-    /// All of them hold, or none: the model, effort and rules at once, the rest from the next turn on.
+    /// Applies settings as if they had been given on the command line. Each key replaces its previous value; null removes it.
+    /// Either all of them apply or none. The model, effort and rules take effect immediately, the rest from the next turn on.
     pub(super) fn apply_flag_settings(&mut self, id: String, settings: &RawJson) {
         match self.flag_settings(settings) {
             Ok((initialize, settings)) => {
@@ -86,7 +86,7 @@ impl Engine {
             };
         }
         let mut initialize = prepared.initialize.clone();
-        // Texts, numbers and maps with text keys: encoding cannot fail.
+        // Texts, numbers and maps with string keys always encode.
         initialize.settings = RawJson::encode(&layer).ok();
         let new_rules: PermissionSettings = match layer.get("permissions") {
             None => PermissionSettings::default(),
@@ -118,7 +118,7 @@ impl Engine {
         ))
     }
 
-    /// They hold.
+    /// Puts the settings into force.
     pub(super) fn apply(&mut self, settings: FlagSettings) {
         if let Some((gone, new)) = settings.permissions {
             let mut updates = self.not_said_otherwise(gone);
@@ -139,7 +139,7 @@ impl Engine {
         }
     }
 
-    /// Of rules that are taken away those that no flag says, too.
+    /// Drops from the rules to be removed those that a flag also defines.
     fn not_said_otherwise(&self, mut gone: Vec<PermissionUpdate>) -> Vec<PermissionUpdate> {
         let Some(prepared) = &self.prepared else {
             return gone;
@@ -165,7 +165,7 @@ impl Engine {
     }
 }
 
-/// Rules of settings that came as if on the command line, as changes.
+/// Converts rules of flag settings to permission updates.
 fn rule_changes(
     settings: &PermissionSettings,
     change: impl Fn(RuleChange) -> PermissionUpdate,

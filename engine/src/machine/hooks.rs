@@ -1,4 +1,4 @@
-//! Hooks that hear of an end: there is no loop any more that would run them.
+//! Hooks that are told about the end of a session. The session's loop no longer runs then, so the engine runs them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use windlass_core::{
 
 use super::{Engine, io::Output, questions::Purpose};
 
-/// Hooks that are being told of something, and by when each is to be done.
+/// Hooks that are running, each with its deadline.
 #[derive(Debug)]
 pub(super) struct Telling {
     waiting: BTreeMap<EffectId, Millis>,
@@ -23,8 +23,10 @@ impl Telling {
 }
 
 impl Engine {
-    /// Tells the hooks that want to hear of these occurrences: commands always, callbacks while they can answer. Each has the time
-    /// that it was registered with, and all together have a limit; who is not done by then is stopped. The farewell goes on when
+    /// Runs the hooks for these occurrences: commands always, callbacks as long as they can answer. Each hook has the timeout
+    /// with
+    /// which it was registered, and a common limit applies to all; a hook that exceeds either is stopped. The shutdown
+    /// continues when
     /// all are done.
     pub(super) fn tell(&mut self, occurrences: &[Occurrence]) {
         let mut telling = Telling {
@@ -54,7 +56,7 @@ impl Engine {
         self.told_all();
     }
 
-    /// The calls of the hooks that an occurrence concerns.
+    /// The hook calls for an occurrence.
     fn calls(&self, number: u32, occurrence: &Occurrence) -> Vec<(EffectId, HookCall)> {
         let Some(prepared) = &self.prepared else {
             return Vec::new();
@@ -71,7 +73,7 @@ impl Engine {
         let Ok(input) = RawJson::encode(&input) else {
             return Vec::new(); // texts under names, which always can be encoded
         };
-        // Nobody can answer any more once the input has ended, or nobody reads the question.
+        // Callbacks cannot answer once the input has ended or the reader is gone.
         let asks_sdk = !self.asks_in_lines() || !self.input_ended && !self.is_unread;
         let concerned = concerned(&spec.policy.hooks, occurrence);
         let mut calls = Vec::new();
@@ -100,7 +102,7 @@ impl Engine {
         calls
     }
 
-    /// A hook of the end has answered: what it says changes nothing. False where it is none of these.
+    /// Handles the answer of such a hook; its content has no effect. Returns false if the id belongs to none of them.
     pub(super) fn told(&mut self, id: EffectId, answer: &Answer) -> bool {
         let Some(telling) = &mut self.telling else {
             return false;
@@ -115,7 +117,7 @@ impl Engine {
         true
     }
 
-    /// Stops the hooks whose time is over.
+    /// Stops hooks whose deadline has passed.
     pub(super) fn telling_tick(&mut self) {
         let Some(telling) = &mut self.telling else {
             return;

@@ -1,5 +1,4 @@
-//! The hooks of a session, for people who look through them (`get_hooks_listing`; Agent SDK types,
-//! `SDKControlGetHooksListingResponse`).
+//! The hooks of a session for display (`get_hooks_listing`; Agent SDK types, `SDKControlGetHooksListingResponse`).
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -10,8 +9,8 @@ use windlass_core::{
 use super::Engine;
 use crate::settings::{CommandHook, LoadedSettings};
 
-/// Every event in the order of a session's life: what it is in a few words, and whether hooks can be for some of its
-/// occurrences only.
+/// Every event in the order of a session's life, with a short description and whether a matcher can restrict hooks to some of
+/// its occurrences.
 const EVENTS: [(HookEvent, &str, bool); HookEvent::ALL.len()] = [
     (
         HookEvent::Setup,
@@ -128,7 +127,7 @@ impl Engine {
     }
 }
 
-/// What keeps hooks from running.
+/// The policies that keep hooks from running.
 fn policy(settings: Option<&LoadedSettings>) -> Value {
     let all_disabled = settings.is_some_and(are_disabled);
     let managed = settings.and_then(|settings| {
@@ -140,7 +139,7 @@ fn policy(settings: Option<&LoadedSettings>) -> Value {
         let groups = it.settings.hooks.commands.iter();
         groups.map(|(_, commands)| commands.len()).sum()
     });
-    // Nothing here reads of hooks that are the organisation's or of plugins alone.
+    // Policies that restrict hooks to managed ones or to those of plugins are not supported.
     json!({
         "disabledByPolicy": by_policy, "managedOnly": false, "pluginOnly": false, "allDisabled": all_disabled,
         "policyHookCount": count,
@@ -151,7 +150,7 @@ fn are_disabled(settings: &LoadedSettings) -> bool {
     settings.first(|settings| settings.disable_all_hooks) == Some(true)
 }
 
-/// The commands of settings, also of those that are switched off.
+/// The hook commands of settings, including those that are switched off.
 fn rows_of_settings(settings: &LoadedSettings) -> Vec<(HookEvent, Value)> {
     let is_disabled = are_disabled(settings);
     let mut rows = Vec::new();
@@ -171,7 +170,7 @@ fn rows_of_settings(settings: &LoadedSettings) -> Vec<(HookEvent, Value)> {
 
 fn row_of_command(source: Source, matcher: &HookMatcher, hook: &CommandHook) -> Value {
     let name = match source {
-        // As whoever starts the engine knows what came with it.
+        // Settings of the command line are named as SDKs name them.
         Source::CliArg => json!("flagSettings"),
         source => json!(source),
     };
@@ -202,13 +201,13 @@ fn rows_of_session(matcher: &HookMatcher) -> impl Iterator<Item = (HookEvent, Va
 fn seconds(ms: u64) -> Value {
     match ms % 1000 {
         0 => json!(ms / 1000),
-        // Milliseconds of a hook's time are far below what a float holds exactly.
+        // Timeouts in milliseconds are far below the largest integer that a float represents exactly.
         #[allow(clippy::cast_precision_loss)]
         ms_of_second => json!((ms / 1000) as f64 + ms_of_second as f64 / 1000.0),
     }
 }
 
-/// A line in which nothing hides: control characters are written out.
+/// A text as one line, with control characters escaped so that nothing is hidden.
 fn revealed(text: &str) -> String {
     let shown = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),

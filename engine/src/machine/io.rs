@@ -1,7 +1,8 @@
-//! What the engine is told, and what it asks for.
+//! The inputs and outputs of the engine.
 //!
-//! Every effect of the engine is answered exactly once by an [`Outcome`] of its kind; effects of its session are answered as
-//! the core says ([`windlass_core::effect`]).
+//! Every effect of the engine is answered exactly once, by an [`Outcome`] of its kind. Effects of its session are answered as
+//! the
+//! core requires ([`windlass_core::effect`]).
 
 use std::collections::BTreeMap;
 
@@ -22,83 +23,83 @@ use crate::{
     transcript::{SavedSession, Which},
 };
 
-/// What the engine is told.
+/// An input to the engine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Input {
-    /// A line of the SDK.
+    /// A line from the SDK.
     Line(Line),
-    /// A prompt of the program that the host is part of.
+    /// A prompt from the embedding program.
     Prompt(Prompt),
-    /// Something else that this program tells its session.
+    /// Another input from this program to its session.
     Tell(SessionInput),
-    /// No line and no prompt comes any more.
+    /// The end of the input: no further line or prompt arrives.
     InputEnded,
     /// An answer to an effect of the session.
     Session(EffectId, Answer),
-    /// What came of an effect of the engine.
+    /// The outcome of an effect of the engine.
     Done(EffectNumber, Outcome),
-    /// An MCP server says something of its own accord.
+    /// An unsolicited event of an MCP server.
     Server(ConnectionId, ServerEvent),
-    /// A deadline may have passed.
+    /// The clock has advanced; a deadline may have passed.
     Tick,
-    /// Whoever started the engine wants it to end.
+    /// A request to stop, from the caller that started the engine.
     Stop,
-    /// Nobody reads what it says.
+    /// The reader of the output is gone.
     Unread,
 }
 
-/// What the engine asks for.
+/// An output of the engine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Output {
-    /// A line for the SDK, with its line end.
+    /// A line for the SDK, including the line end.
     Line(String),
-    /// The session that is spoken to is this one, for the program that the host is part of.
+    /// The id of the current session, for the embedding program.
     Opened(SessionId),
-    /// What the session says, for this program.
+    /// A message of the session, for the embedding program.
     Message(Message),
-    /// Why nothing more is answered, for this program.
+    /// The reason why no further prompts are answered, for the embedding program.
     Fault(Fault),
-    /// An effect of the session. The number is that of the configuration whose tools and hooks perform it.
+    /// An effect of the session. The number identifies the configuration whose tools and hooks perform it.
     Session(ConfigNumber, EffectId, SessionEffect),
-    /// A call of an MCP server's tool, which answers as an effect of the session does.
+    /// A call of an MCP server's tool, answered like an effect of the session.
     ServerTool(EffectId, ServerTool),
-    /// Stop an effect of the session; it still comes to its last answer.
+    /// Cancel an effect of the session; its last answer is still expected.
     Cancel(EffectId),
-    /// Drop an effect of the session, of which nothing more is to be heard.
+    /// Drop an effect of the session; no further answer is expected.
     Abandon(EffectId),
     /// An effect of the engine.
     Effect(EffectNumber, Effect),
-    /// A word for the person who started the engine, on standard error.
+    /// A warning for the user who started the engine, on standard error.
     Warning(String),
-    /// Why no session begins, for the person: as it is.
+    /// The reason why no session begins, for the user; to be printed unchanged.
     Refusal(String),
-    /// A line for whoever reads what the engine does (`--debug`).
+    /// A line of the debug log (`--debug`).
     Note(Topic, String),
-    /// A line of the journal of a session, where one is kept.
+    /// A line of a session's journal, if one is kept.
     Journal(SessionId, String),
-    /// This configuration is not needed any more.
+    /// This configuration is no longer needed.
     Forget(ConfigNumber),
-    /// The right to write to a session is given back.
+    /// Release a lease: the right to write to a session.
     Release(Lease),
-    /// This connection ends; calls that run on it fail.
+    /// Close this connection; calls that run on it fail.
     Disconnect(ConnectionId),
     /// The engine has ended.
     Exit(Ending),
 }
 
-/// Why nothing more is answered: what a program is told where an SDK reads a result.
+/// The reason why no further prompts are answered. A program receives a fault where an SDK reads a result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The session that was to go on cannot be read, or somebody else writes to it.
+    /// The session to be resumed cannot be read, or another process writes to it.
     #[error("{0}")]
     NotOpened(String),
-    /// Code that the session was given panicked.
+    /// Code that runs inside the session panicked.
     #[error("{0}")]
     Panicked(String),
-    /// The host broke its contract with the core.
+    /// The host violated its contract with the core.
     #[error(transparent)]
     Host(#[from] HostError),
 }
@@ -107,256 +108,259 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// In good order. The exit code is 1 where the last result was an error, else 0.
+    /// It completed normally. The exit code is 1 if the last result was an error, else 0.
     Done {
         /// Whether the last result was an error.
         failed: bool,
     },
-    /// It was told to stop, or nobody read what it wrote.
+    /// It was told to stop, or the reader of its output was gone.
     Stopped,
 }
 
 /// The number of an effect of the engine.
 pub type EffectNumber = u64;
 
-/// The number of a connection to an MCP server: no two connections have the same.
+/// The number of a connection to an MCP server, unique within the engine.
 pub type ConnectionId = u64;
 
-/// The number of a configuration, given by whoever read it.
+/// The number of a configuration, assigned by the host that read it.
 pub type ConfigNumber = u64;
 
-/// Something only a host can do for the engine.
+/// An effect of the engine: an operation that only the host can perform.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Read settings and project files, and say what sessions are made of. [`Outcome::Configured`].
+    /// Read settings and project files and return the resulting configuration. [`Outcome::Configured`].
     Configure(Box<ConfigureRequest>),
-    /// Read a session that goes on. [`Outcome::Loaded`].
+    /// Read a session to be resumed. [`Outcome::Loaded`].
     Load {
-        /// Which one.
+        /// The session.
         which: Which,
-        /// With the right to write to it, taken before it is read.
+        /// Whether to acquire the lease for it first, before reading.
         exclusive: bool,
     },
-    /// Take the right to write to a session that begins. [`Outcome::Leased`].
+    /// Acquire the lease for a new session. [`Outcome::Leased`].
     Create(SessionId),
-    /// Append lines to the transcripts of a session, each group in one step. [`Outcome::Appended`].
+    /// Append lines to the transcripts of a session, each group atomically. [`Outcome::Appended`].
     Append(Lease, Vec<LineGroup>),
-    /// Keep a document beside the transcripts. [`Outcome::Kept`].
+    /// Store a document beside the transcripts. [`Outcome::Kept`].
     Keep {
-        /// The right to write to the session.
+        /// The lease for the session.
         lease: Lease,
-        /// The subagent that it is about.
+        /// The id of the subagent that the document describes.
         agent: String,
-        /// The name of the document.
+        /// The document's name.
         name: String,
-        /// What it says.
+        /// The document's content.
         document: Vec<u8>,
     },
-    /// Files before they are changed, and the way back. [`Outcome::Checkpointed`].
+    /// A file checkpoint operation. [`Outcome::Checkpointed`].
     Checkpoint(Checkpoint),
-    /// Keep what a command puts out in the background beside the transcript of the session; the call that started it.
+    /// Store the output of a background command beside the session's transcript. The text is the id of the call that started
+    /// it.
     /// [`Outcome::OutputFile`].
     KeepOutput(Lease, String),
-    /// Write changes of the permissions into the settings files that they are for. [`Outcome::Written`].
+    /// Write permission updates into the settings files that they are for. [`Outcome::Written`].
     WritePermissions(Vec<PermissionUpdate>),
-    /// Write texts under their keys into a settings file. [`Outcome::Written`].
+    /// Write string values by key into a settings file. [`Outcome::Written`].
     WriteSettings(Destination, BTreeMap<String, String>),
     /// Look at files for the SDK. [`Outcome::Looked`].
     Look(Look),
     /// Connect to an MCP server. [`Outcome::Connected`].
     Connect(Box<ConnectRequest>),
-    /// Ask an MCP server past the model. [`Outcome::Asked`].
+    /// Send a request to an MCP server outside of the conversation. [`Outcome::Asked`].
     Ask(ConnectionId, Question),
-    /// End the programs behind these connections and wait until they have ended. [`Outcome::Finished`].
+    /// End the programs behind these connections and wait for them to exit. [`Outcome::Finished`].
     CloseServers(Vec<ConnectionId>),
-    /// Say which worktrees of agents are to go. [`Outcome::Worktrees`].
+    /// List the worktrees of agents that are to be removed. [`Outcome::Worktrees`].
     ListWorktrees,
-    /// Remove those that were listed. [`Outcome::Finished`].
+    /// Remove the listed worktrees. [`Outcome::Finished`].
     RemoveWorktrees,
 }
 
-/// What came of an effect of the engine.
+/// The outcome of an effect of the engine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// What sessions are made of, or why there can be none.
+    /// The configuration, or why there is none.
     Configured(Result<Box<Configuration>, String>),
-    /// A session that goes on; none where the latest was asked for and there is none.
+    /// A session to be resumed; `None` if the latest was requested and there is none.
     Loaded(Result<Option<LoadedSession>, String>),
-    /// The right to write to a session that begins, or why it is not to be had.
+    /// The lease for a new session, or why it could not be acquired.
     Leased(Result<Lease, String>),
-    /// For each group of lines where it was written, or why it was not.
+    /// For each group of lines the place where it was written, or why it was not.
     Appended(Vec<Result<String, String>>),
-    /// Where a document is kept, or why it is not.
+    /// The place where a document is stored, or why it is not.
     Kept(Result<String, String>),
-    /// What came of a checkpoint.
+    /// The result of a checkpoint operation.
     Checkpointed(Result<Checkpointed, String>),
-    /// Where what a command puts out is kept, or why it is not.
+    /// The place where the output of a command is stored, or why it is not.
     OutputFile(Result<String, String>),
-    /// The files that were written: whose they are, and where.
+    /// The files that were written: destination and place.
     Written(Result<Vec<(Destination, String)>, String>),
-    /// What was seen.
+    /// The result of looking at files.
     Looked(Result<Seen, ReplyError>),
-    /// What a server offers, or why it does not answer.
+    /// The server's offer, or why it could not be reached.
     Connected(Result<Offer, String>),
-    /// A server's own answer, or why there is none.
+    /// The server's own answer, or why there is none.
     Asked(Result<RawJson, String>),
-    /// What hooks are told of each worktree that is to go.
+    /// For each worktree to be removed, the occurrence to report to hooks.
     Worktrees(Vec<Occurrence>),
-    /// It is done.
+    /// The operation is complete.
     Finished,
 }
 
 /// Lines for one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineGroup {
-    /// Whose transcript: a subagent, by its id; none for the session.
+    /// The transcript: a subagent's, by its id, or the session's if `None`.
     pub agent: Option<String>,
     /// JSON objects, each of which becomes a line.
     pub lines: Vec<RawJson>,
 }
 
-/// A session that goes on.
+/// A session to be resumed.
 #[derive(Debug)]
 pub struct LoadedSession {
-    /// What was written of it.
+    /// The stored session.
     pub saved: SavedSession,
-    /// The right to write to it, where that was asked for.
+    /// The lease for it, if it was requested.
     pub lease: Option<Lease>,
 }
 
-/// What is to be done with the checkpoints of a session.
+/// A checkpoint operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checkpoint {
-    /// Open those of a session; a fork begins with those of the session it was forked from.
+    /// Open the checkpoints of a session; a fork starts with those of the session it was forked from.
     Open {
         /// The session.
         session: SessionId,
-        /// The right to write to it. None where nothing is kept of it: its checkpoints last as long as it runs.
+        /// The lease for it. `None` if nothing of the session is persisted: its checkpoints then last only as long as it
+        /// runs.
         lease: Option<Lease>,
-        /// The session with whose checkpoints it begins: that which it was forked from, or itself where nothing more is kept of it.
+        /// The session whose checkpoints are the starting point: the fork's origin, or the session itself if it is not
+        /// persisted.
         begins_with: Option<SessionId>,
     },
-    /// A prompt begins to be answered.
+    /// Begin a checkpoint for a prompt.
     Begin {
-        /// Its id.
+        /// The prompt's id.
         prompt: Uuid,
-        /// When.
+        /// The time.
         at: UnixMillis,
     },
-    /// A call is about to change these files.
+    /// Keep these files before a call changes them.
     Before {
-        /// The directory that they are relative to.
+        /// The directory to which the paths are relative.
         cwd: String,
-        /// As the call names them.
+        /// The paths as the call names them.
         paths: Vec<String>,
-        /// When.
+        /// The time.
         at: UnixMillis,
     },
-    /// Take the files back to what they were when a prompt came, or say what that would change.
+    /// Rewind files to their state when a prompt arrived, or report what that would change.
     Rewind {
-        /// The prompt, as the SDK names it.
+        /// The id of the prompt, as the SDK gives it.
         message: String,
-        /// Only say it.
+        /// Only report.
         dry_run: bool,
     },
 }
 
-/// What came of a checkpoint.
+/// The result of a checkpoint operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checkpointed {
-    /// A line for the transcript, if there is something to say.
+    /// A line for the transcript, if there is one to write.
     Line(Option<RawJson>),
-    /// What a rewind changed, or would change, as the SDK is told.
+    /// The result of a rewind or of a dry run, as reported to the SDK.
     Rewound(Value),
 }
 
-/// A look at files.
+/// A request to look at files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
     /// The content of a file. [`Seen::Value`].
     File {
-        /// The directory it is relative to.
+        /// The directory to which the path is relative.
         cwd: String,
         /// The file.
         path: String,
-        /// Bytes at most.
+        /// The maximum number of bytes.
         max_bytes: Option<u64>,
-        /// `base64`, or text.
+        /// `base64`; otherwise text.
         encoding: Option<String>,
     },
-    /// Files whose names begin in some way. [`Seen::Value`].
+    /// Files whose names start with a text. [`Seen::Value`].
     Suggestions {
-        /// The directory they are relative to.
+        /// The directory to which the names are relative.
         cwd: String,
-        /// What was typed.
+        /// The text typed so far.
         query: String,
     },
     /// The real path of a folder. [`Seen::Path`].
     Folder {
-        /// The directory it is relative to.
+        /// The directory to which the path is relative.
         cwd: String,
         /// The folder.
         path: String,
     },
-    /// A file that the SDK has read for the model, if it has not changed since. [`Seen::Observed`].
+    /// A file that the SDK has read for the model, unless it has changed since. [`Seen::Observed`].
     Observe {
-        /// The directory it is relative to.
+        /// The directory to which the path is relative.
         cwd: String,
         /// The file.
         path: String,
-        /// When it was changed last as the SDK knows it, in milliseconds since 1970.
+        /// The modification time that the SDK knows, in milliseconds since 1970.
         mtime: i64,
     },
 }
 
-/// What was seen.
+/// The result of looking at files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seen {
-    /// What the SDK is told.
+    /// A value for the SDK.
     Value(Value),
     /// A real path.
     Path(String),
-    /// A file as it is, unless it has changed since it was read.
+    /// The file's current state; `None` if it has changed since it was read.
     Observed(Option<Observation>),
 }
 
-/// How an MCP server is reached.
+/// A request to connect to an MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectRequest {
-    /// The number under which it is spoken of from now on.
+    /// The number of the connection from now on.
     pub connection: ConnectionId,
-    /// Its name in the configuration.
+    /// The server's name in the configuration.
     pub name: String,
-    /// Its configuration.
+    /// The server's configuration.
     pub config: RawJson,
-    /// What the settings add to the environment of programs.
+    /// Variables that the settings add to the environment of programs.
     pub variables: BTreeMap<String, String>,
-    /// The configuration may name keys of model servers, and then gets them.
+    /// Whether the configuration may refer to the API keys of model servers and receive their values.
     pub may_name_keys: bool,
 }
 
-/// What an MCP server has to offer.
+/// What an MCP server offers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Offer {
-    /// What it says of itself.
+    /// The server's description of itself.
     pub info: Option<Value>,
-    /// Its tools, under the names the model calls them by, with those that the server knows them by.
+    /// The server's tools: each definition, under the name that the model uses, with the name that the server uses.
     pub tools: Vec<(ToolDefinition, String)>,
 }
 
-/// What an MCP server says of its own accord.
+/// An unsolicited event of an MCP server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// Its tools are these from now on.
+    /// The server's list of tools has changed to this.
     Tools(Vec<(ToolDefinition, String)>),
-    /// It has ended.
+    /// The server has ended.
     Closed,
 }
 
@@ -365,54 +369,54 @@ pub enum ServerEvent {
 pub struct ServerTool {
     /// The connection.
     pub connection: ConnectionId,
-    /// The tool, by the name by which the server knows it.
+    /// The tool's name on the server.
     pub tool: String,
     /// The call.
     pub call: ToolCall,
 }
 
-/// What an MCP server is asked past the model.
+/// A request to an MCP server outside of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
-    /// To run a tool.
+    /// Call a tool.
     Call {
-        /// By the name by which the server knows it.
+        /// The tool's name on the server.
         tool: String,
-        /// Its input.
+        /// The call's input.
         arguments: serde_json::Map<String, Value>,
-        /// How long it may take.
+        /// The timeout in milliseconds.
         timeout_ms: Option<u32>,
     },
-    /// For a resource.
+    /// Read the resource with this URI.
     Resource(String),
 }
 
-/// What a line for `--debug` is about; `--debug=api,!tools` chooses among them.
+/// The topic of a debug line; `--debug=api,!tools` selects among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
-    /// How the engine begins and ends, and what it was told that has no effect.
+    /// Start and end of the engine, and inputs that have no effect.
     Engine,
-    /// Requests of the SDK.
+    /// Control requests of the SDK.
     Control,
     /// Requests to the model server.
     Api,
-    /// Calls of tools.
+    /// Tool calls.
     Tools,
-    /// Command lines, as they run.
+    /// Command lines as they are run.
     Commands,
     /// Hooks.
     Hooks,
-    /// Questions whether a call may run.
+    /// Permission questions.
     Permissions,
     /// MCP servers.
     Mcp,
-    /// What the session says.
+    /// Messages of the session.
     Session,
 }
 
 impl Topic {
-    /// The name behind `--debug`.
+    /// The topic's name for `--debug`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

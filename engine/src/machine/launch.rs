@@ -1,4 +1,4 @@
-//! What an engine is told before the first line.
+//! The data that an engine is started with.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -6,67 +6,68 @@ use windlass_core::SessionId;
 
 use crate::protocol::{flags::Flags, frames::StateFrames};
 
-/// Who stands in front of an engine.
+/// The kind of application that uses an engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Face {
-    /// An SDK or the command line: everything comes and goes in lines.
+    /// An SDK or the command line: input and output are lines.
     #[default]
     Lines,
-    /// The program that the host is part of: prompts and messages are values ([`Input::Prompt`](super::Input::Prompt),
-    /// [`Output::Message`](super::Output::Message)), and the host performs questions and all hooks.
+    /// The program that embeds the host: prompts and messages are values ([`Input::Prompt`](super::Input::Prompt),
+    /// [`Output::Message`](super::Output::Message)), and the host performs permission questions and all hooks.
     Program,
 }
 
-/// Everything that an engine knows from the beginning.
+/// The data that an engine is started with.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Launch {
-    /// Who stands in front of it.
+    /// The kind of application that uses the engine.
     pub face: Face,
     /// The command line.
     pub flags: Flags,
     /// The working directory: absolute and real.
     pub cwd: String,
-    /// The branch of the repository around it, as transcripts name it.
+    /// The branch of the surrounding git repository, as recorded in transcripts.
     pub git_branch: Option<String>,
-    /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
+    /// The application that starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
     pub entrypoint: String,
-    /// Its version and that of its protocol are for whoever asks; this is the version of the program.
+    /// The version of the program. The version that the engine reports is that of its protocol.
     pub version: String,
-    /// The process that it runs in, as the SDKs are told; 0 where there are no processes.
+    /// The process id reported to the SDKs; 0 where there are no processes.
     pub pid: u32,
-    /// Where the bearer token comes from; `none` where there is none.
+    /// The source of the bearer token; `none` if there is none.
     pub token_source: &'static str,
-    /// The id of a session that begins, where it was said which one.
+    /// The id of a new session, if one was given.
     pub session_id: Option<SessionId>,
-    /// The seed of the first session that begins, where it was said which one; one that goes on has one made of it.
+    /// The seed of the first new session, if one was given; a resumed session derives its seed from it.
     pub session_seed: Option<[u8; 32]>,
-    /// Why no session begins is said to the person too, beside the result: SDKs look there.
+    /// Report the reason why no session begins to the user as well as in the result. SDKs show that text.
     pub tells_refusals: bool,
-    /// Somebody is there whom the model can ask.
+    /// Whether there is a user whom the model can ask.
     pub has_person: bool,
-    /// No session begins without the MCP tool that is to be asked for permission. An SDK hears of it when something is asked.
+    /// Refuse to begin a session if the MCP tool named as permission prompt tool is missing. SDKs learn of it at the first
+    /// permission question instead.
     pub needs_prompt_tool: bool,
-    /// Who reads state frames.
+    /// The reader of state frames.
     pub states: StateFrames,
-    /// What files hold is kept before they are changed.
+    /// Whether file checkpoints are enabled.
     pub file_checkpoints: bool,
-    /// How long background work may go on after the input has ended, in milliseconds; none for as long as it takes.
+    /// How long background tasks may continue after the input has ended, in milliseconds; `None` for no limit.
     pub background_ceiling_ms: Option<u64>,
-    /// How long hooks may take that hear of the session's end, in milliseconds.
+    /// How long hooks may take that are told about the end of the session, in milliseconds.
     pub last_hooks_ms: u64,
-    /// Bytes that a frame may have; none for as many as it has.
+    /// The maximum length of a frame in bytes; `None` for no limit.
     pub longest_frame: Option<usize>,
-    /// A journal is kept of each session that begins.
+    /// Whether a journal of each new session is kept.
     pub records: bool,
-    /// Whether anybody reads what the engine does ([`Output::Note`](super::Output::Note)).
+    /// Whether debug lines are read by anyone ([`Output::Note`](super::Output::Note)).
     pub notes: bool,
-    /// Takes keys out of what servers say.
+    /// Removes API keys from the texts of servers.
     pub redaction: Redaction,
 }
 
 impl Launch {
-    /// With these flags in this directory, and nothing else.
+    /// Launch data with these flags in this directory, and defaults for everything else.
     #[must_use]
     pub fn new(flags: Flags, cwd: impl Into<String>) -> Self {
         Self {
@@ -95,19 +96,19 @@ impl Launch {
     }
 }
 
-/// A function of texts that takes out what nobody is to read: keys, which the engine itself does not know.
+/// A function that removes secrets from texts. The engine itself does not know any keys.
 #[derive(Clone, Default)]
 pub struct Redaction(Option<Arc<Redact>>);
 
 type Redact = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Redaction {
-    /// A function that gives the text without keys, or nothing where none is in it.
+    /// Wraps a function that returns the text without secrets, or `None` if it contains none.
     pub fn new(redact: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(redact)))
     }
 
-    /// The text without keys.
+    /// The text without secrets.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.0.as_ref().and_then(|redact| redact(text)) {

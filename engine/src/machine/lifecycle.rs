@@ -1,4 +1,4 @@
-//! What sessions are made of is read; a session begins, and goes on with another spec when that has changed.
+//! Reads the configuration, begins the session, and reconfigures it when the configuration has changed.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ use super::{
 use crate::protocol::{frames::Frames, initialize::Initialize};
 
 impl Engine {
-    /// Makes what sessions are made of.
+    /// Reads and completes the configuration for sessions.
     pub(super) fn prepare(&mut self, initialize: Initialize, who: Prepare) {
         self.step(Step::Prepare);
         let request = ConfigureRequest::of(&initialize);
         match self.base.take() {
-            // What the SDK brings along decides neither which files are read nor which rules there are.
+            // `initialize` contains nothing that affects which files are read or which rules apply.
             Some(base) if request == ConfigureRequest::default() => {
                 self.configured(initialize, who, Ok(base));
             }
@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// What sessions are made of is read, or cannot be.
+    /// Handles the result of reading the configuration.
     pub(super) fn configured(
         &mut self,
         initialize: Initialize,
@@ -75,12 +75,12 @@ impl Engine {
             Prepare::Prompt => self.prompt_prepared(prepared),
         }
         if is_prepared {
-            // Servers in the SDK's process are asked behind the reply.
+            // Servers in the SDK's process are contacted only after the reply.
             self.add_servers();
         }
     }
 
-    /// Sessions are made of this.
+    /// Makes this the configuration of sessions.
     fn take_on(&mut self, config: Configuration, initialize: Initialize) {
         let spec = &config.spec;
         let text = format!(
@@ -102,7 +102,7 @@ impl Engine {
         self.prepared = Some(Arc::new(Prepared { config, initialize }));
     }
 
-    /// The session, begun if it has not. False while servers are waited for.
+    /// Begins the session if none runs. Returns whether there is one; false for example while servers are pending.
     pub(super) fn begin_session(&mut self) -> bool {
         if self.session.is_some() {
             return true;
@@ -126,7 +126,7 @@ impl Engine {
             None => Kept::Plain(Box::new(Session::new(spec, id, seed))),
             Some(ResumedSession { saved, .. }) => {
                 let spent = saved.cost_state().spent;
-                // What was mended is what the next request would have been refused for.
+                // Resuming repairs what the API would reject in the next request; the list of repairs is not needed here.
                 let (session, _) = Session::resume_transcript(spec, id, seed, saved.transcript());
                 Kept::Plain(Box::new(session.counting_on(spent)))
             }
@@ -142,7 +142,7 @@ impl Engine {
         true
     }
 
-    /// No session begins, now that its servers are known.
+    /// Refuses to begin a session because of a problem found after its servers were known.
     fn refuse_session(&mut self, problem: String) {
         self.refused = Some(problem.clone());
         self.outbox.queue.clear();
@@ -151,8 +151,9 @@ impl Engine {
         self.outbox.say(Frames::idle);
     }
 
-    /// The seed of the session that begins. One that goes on has ids that are not in its transcript, also where it began with
-    /// the same seed.
+    /// The seed of the session that is about to begin. A resumed session mixes its leaf into the seed, so that its ids differ
+    /// from
+    /// those in its transcript even if it began with the same seed.
     fn session_seed(&mut self) -> [u8; 32] {
         let Some(mut seed) = self.launch.session_seed.take() else {
             return fresh_seed(&mut self.ids);
@@ -165,7 +166,7 @@ impl Engine {
         seed
     }
 
-    /// What hooks are told before the first prompt of a session, where there are any to be told.
+    /// The occurrences to report before the first prompt of a session, if hooks are registered for them.
     fn told_first(&mut self) -> Vec<SessionInput> {
         let setup = self.launch.flags.setup.take();
         let is_cleared = std::mem::take(&mut self.is_cleared);
@@ -187,7 +188,7 @@ impl Engine {
             })
         };
         let setup = setup.map(|trigger| Occurrence::Setup(Setup { trigger }));
-        // Of any other beginning the session itself knows what brought it about.
+        // In all other cases the session itself reports its start.
         let start = is_cleared.then(|| {
             Occurrence::SessionStart(SessionStart {
                 source: StartSource::Clear,
@@ -203,7 +204,9 @@ impl Engine {
             .collect()
     }
 
-    /// What sessions are made of has changed, be it only the tools of servers: the one that runs learns of it when it is quiet.
+    /// Marks the running session as stale: its configuration, or only the tools of its servers, have changed. It is
+    /// reconfigured
+    /// when it is idle.
     pub(super) fn made_of_changed(&mut self) {
         self.is_stale |= self.session.is_some();
     }
@@ -212,7 +215,7 @@ impl Engine {
         self.session.as_ref().is_none_or(Running::is_idle)
     }
 
-    /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
+    /// Reconfigures the session if it is stale and nothing runs.
     fn configure_if_stale(&mut self) {
         let is_quiet = self.is_session_idle() && self.outbox.frames.has_no_tasks();
         if !self.is_stale || self.servers_are_pending() || !is_quiet {
@@ -234,7 +237,7 @@ impl Engine {
                     self.outbox.push(Output::Forget(number));
                 }
             }
-            // It is not as quiet as it seemed, and will be.
+            // The session is not idle after all; it will be later.
             Err(ConfigureError::Busy | ConfigureError::NotDrained) => {}
             Err(error) => {
                 self.is_stale = false;
@@ -246,14 +249,16 @@ impl Engine {
         self.session = Some(session);
     }
 
-    /// Does what can be done now.
+    /// Does everything that can be done now.
     pub(super) fn go_on(&mut self) {
         self.provision_agents();
         self.configure_if_stale();
         self.pump();
         if !self.before.is_empty() && !self.is_blocked {
-            // What came while servers were waited for is told once they have answered, prompt or no prompt: whoever
-            // asked for another mode waits to hear of it. What holds beyond a `/clear` is told at once.
+            // Inputs that arrived while servers were pending are delivered once the servers have answered, even without a
+            // prompt: the caller may be waiting for the confirmation of a mode change. Inputs that remain valid across
+            // `/clear`
+            // are delivered immediately.
             self.begin_session();
         }
         if self.owes_nothing() {
@@ -262,7 +267,7 @@ impl Engine {
         self.drain_or_close();
     }
 
-    /// Whether everything is answered that was asked, and nothing runs that will be.
+    /// Whether all requests are answered and nothing runs that would lead to an answer.
     fn owes_nothing(&self) -> bool {
         self.outbox.queue.nothing_waits()
             && !self.is_blocked
@@ -271,8 +276,9 @@ impl Engine {
             && self.is_session_idle()
     }
 
-    /// Once the input has ended and all of it has gone to the session, that one works off what it has; without one it is the
-    /// end.
+    /// After the input has ended and all prompts have been sent, lets the session finish its work; shuts the engine down when
+    /// it has,
+    /// or if there is no session.
     fn drain_or_close(&mut self) {
         let is_all = self.input_ended && !self.is_blocked && self.inbox.is_empty();
         if !is_all || !self.outbox.queue.nothing_waits() || self.farewell.is_some() {
@@ -287,22 +293,22 @@ impl Engine {
             State::Draining => {}
             _ => return,
         }
-        // Background work may go on for a while.
+        // Background tasks may continue for a limited time.
         if self.enough_at.is_none() && !self.outbox.is_answering() {
             let ceiling = self.launch.background_ceiling_ms;
             self.enough_at = ceiling.map(|ms| self.now.mono.after(ms));
         }
     }
 
-    /// The conversation begins anew, under a new id. Nothing else does: the mode, the rules and guards and the model that hold
-    /// by now hold from its first prompt on.
+    /// Starts a new conversation under a new id. The current mode, permission rules, guards and model carry over to its first
+    /// prompt.
     pub(super) fn begin_anew(&mut self) -> SessionId {
         self.before.retain(outlives_a_conversation);
         if let Some(old) = self.drop_session() {
             let unheard = old.unheard().filter(|it| outlives_a_conversation(it));
             let left = old.look().carried_over().into_iter();
             self.before.extend(left.chain(unheard.cloned()));
-            // A session that would be in this mode anyway begins with its first prompt, not before.
+            // The new session has this mode anyway: then it need not begin before its first prompt.
             let of_spec = self
                 .prepared
                 .as_ref()
@@ -327,7 +333,7 @@ impl Engine {
     }
 }
 
-/// What is wrong where a tool is to be asked that no server has: whatever it was meant to allow would be denied.
+/// The problem if the permission prompt tool is not a tool of any server: every call that it should decide would be denied.
 fn without_prompt_tool(spec: &Spec) -> Option<String> {
     let name = spec.policy.permissions.prompt_tool.as_deref()?;
     match spec.tool(name) {
@@ -338,7 +344,7 @@ fn without_prompt_tool(spec: &Spec) -> Option<String> {
     }
 }
 
-/// Whether an input is about more than the conversation in which it comes.
+/// Whether an input stays in force beyond the current conversation.
 fn outlives_a_conversation(input: &SessionInput) -> bool {
     matches!(
         input,
@@ -352,7 +358,7 @@ fn outlives_a_conversation(input: &SessionInput) -> bool {
     )
 }
 
-/// What hooks are told of a settings file that was written.
+/// The occurrence that reports a written settings file to hooks.
 pub(super) fn config_changed(destination: Destination, file: String) -> Occurrence {
     Occurrence::ConfigChange(ConfigChange {
         source: match destination {

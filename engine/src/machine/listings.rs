@@ -1,4 +1,4 @@
-//! What an SDK can look up: settings, models, rules, skills, what commands put out.
+//! Queries of the SDK: settings, models, rules, skills, output of commands.
 
 use serde_json::{Value, json};
 use windlass_core::permission::Source;
@@ -68,7 +68,7 @@ impl Engine {
         }})
     }
 
-    /// The skills, as commands are listed.
+    /// The skills, in the format of the command list.
     pub(super) fn skills(&self) -> Vec<Value> {
         let skills = self.prepared.iter().flat_map(|it| &it.spec().tools.skills);
         skills
@@ -79,7 +79,7 @@ impl Engine {
             .collect()
     }
 
-    /// Says what a prompt may begin with by now.
+    /// Announces the current list of slash commands.
     pub(super) fn emit_commands(&mut self) {
         let prepared = self.prepared.as_ref();
         let commands = prepared.map(|it| it.spec().initialization().commands);
@@ -88,8 +88,7 @@ impl Engine {
             .say(|frames| vec![frames.system("commands_changed", changed)]);
     }
 
-    /// The end of what a background command has put out: at most the last 8 KiB, as those who look at it again and again
-    /// want it.
+    /// The end of a background command's output: at most the last 8 KiB, because applications poll it.
     pub(super) fn task_output(&self, task_id: &str) -> Reply {
         const MOST: usize = 8 * 1024;
         let session = self.session.as_ref().map(|session| session.look());
@@ -117,7 +116,7 @@ impl Engine {
     }
 }
 
-/// Where a rule can be changed.
+/// Where a rule of this source can be edited.
 fn editability(source: Source) -> &'static str {
     match source {
         Source::UserSettings | Source::ProjectSettings | Source::LocalSettings => "persistent",

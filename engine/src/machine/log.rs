@@ -1,4 +1,4 @@
-//! The transcript of the session: entries and notes become lines, the store keeps them, and the mirror shows what is kept.
+//! The transcript of the session: entries and notes become lines, the store keeps them, and the mirror repeats what is kept.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,50 +20,50 @@ use crate::{
     transcript::{AgentMeta, CostState, Facts, Line, SavedSession, Scribe, encoded},
 };
 
-/// Room for what stands around the entries of a mirror frame.
+/// The room for entries in a mirror frame; the rest is for the frame's other fields.
 const MIRROR_ROOM: usize = LONGEST_FRAME - 4096;
 
-/// Writes what is to be kept of a session, in the order in which it is told: one step after another.
+/// Writes the transcript of a session, in order: one step after another.
 #[derive(Debug)]
 pub(super) struct TranscriptLog {
     lease: Lease,
     scribe: Scribe,
-    /// What is not safe yet. What could not be written when it was time comes first with the next lines.
+    /// Lines that are not stored yet. Lines that could not be written are retried with the next lines.
     unwritten: Vec<Line>,
     waiting: VecDeque<(Step, Then)>,
     is_writing: bool,
-    /// The transcript is where hooks are told that it is.
+    /// Whether the transcript exists at the place that hooks are told.
     is_there: bool,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// The transcript is made, with nothing in it.
+    /// Create an empty transcript.
     Make,
     Lines(Vec<Line>),
     Agent(Box<TaskStarted>),
-    /// Everything before it is written, or could not be.
+    /// Completes when everything before it has been written or has failed.
     Barrier,
 }
 
-/// What follows once something is written, or cannot be.
+/// What to do when a step has been written or has failed.
 #[derive(Debug)]
 pub(super) enum Then {
-    /// Nothing: listings miss it at most.
+    /// Nothing: at worst a listing is incomplete.
     Nothing,
-    /// The session is told that its entries are safe.
+    /// Tell the session that its entries are stored.
     Persisted(EffectId),
-    /// The message that waited for it is said.
+    /// Send the held message.
     Message,
-    /// The SDK is told that the title is kept.
+    /// Reply to the request of this id that the title is stored.
     Reply(String),
-    /// The person is told that the title is not.
+    /// Warn the user if the title is not stored.
     Warn,
-    /// The call whose files were kept runs.
+    /// Run the call whose files were kept.
     Call(EffectId),
-    /// The hook that is told where the transcript is runs.
+    /// Run the hook that is told the transcript's place.
     Hook(EffectId),
-    /// The engine goes on to end.
+    /// Continue the shutdown.
     End,
 }
 
@@ -79,33 +79,33 @@ impl TranscriptLog {
         }
     }
 
-    /// Goes on behind what is written of a session.
+    /// Continues the transcript of a stored session.
     pub(super) fn going_on(mut self, saved: &SavedSession) -> Self {
         self.scribe = self.scribe.going_on(saved.ids(), saved.leaf());
         self.is_there = true;
         self
     }
 
-    /// Begins with lines of another session: they are written with the first lines of its own.
+    /// Begins with lines of another session, which are written together with the first lines of its own.
     pub(super) fn beginning_with(mut self, lines: Vec<RawJson>) -> Self {
         let copied = lines.into_iter().map(|json| Line { agent: None, json });
         self.unwritten.extend(copied);
         self
     }
 
-    /// The right to write to the session.
+    /// The lease for the session.
     pub(super) fn lease(&self) -> Lease {
         self.lease.clone()
     }
 
-    /// Whether a prompt of this id was heard in the session before.
+    /// Whether a prompt with this id is already part of the session.
     pub(super) fn knows(&self, uuid: Uuid) -> bool {
         self.scribe.knows(uuid)
     }
 }
 
 impl Engine {
-    /// What lines of the session say of it.
+    /// A scribe with the facts that each line states about the session.
     pub(super) fn scribe(&self) -> Scribe {
         Scribe::new(Facts {
             session_id: self.session_id,
@@ -116,12 +116,12 @@ impl Engine {
         })
     }
 
-    /// Whether hooks can be told where the transcript is: it is there, or there is to be none.
+    /// Whether hooks can be told the transcript's place: the transcript exists, or none is kept.
     pub(super) fn has_transcript(&self) -> bool {
         self.log.as_ref().is_none_or(|log| log.is_there)
     }
 
-    /// Makes the transcript before its first line, for a hook that waits for it.
+    /// Creates the transcript before its first line, for a hook that waits for it.
     pub(super) fn make_transcript(&mut self, hook: EffectId) {
         self.write(Step::Make, Then::Hook(hook));
     }
@@ -133,18 +133,18 @@ impl Engine {
                 let lines = log.scribe.write(entries);
                 self.write(Step::Lines(lines), Then::Persisted(id));
             }
-            // Nothing can be lost that was not lost already.
+            // No transcript is kept, so there is nothing to lose.
             None => self.then(Then::Persisted(id), Ok(())),
         }
     }
 
-    /// Appends a line of another kind, where anything is kept.
+    /// Appends a line of another kind, if a transcript is kept.
     pub(super) fn append_line(&mut self, json: RawJson, then: Then) {
         let line = Line { agent: None, json };
         self.write(Step::Lines(vec![line]), then);
     }
 
-    /// Notes the end of a turn, for listings, and where something was spent the sum, for who goes on.
+    /// Records the end of a turn for listings and, if something was spent, the total cost for a later resumption.
     pub(super) fn note_turn_end(&mut self, spent: Option<&CostState>, then: Then) {
         let Some(log) = &self.log else {
             return self.then(then, Ok(()));
@@ -157,7 +157,7 @@ impl Engine {
         self.write(Step::Barrier, then);
     }
 
-    /// Notes what kind of agent begins, for what call, beside its transcript.
+    /// Records, beside its transcript, which kind of agent begins and for which call.
     pub(super) fn note_agent(&mut self, task: &TaskStarted, then: Then) {
         match task.subagent_type {
             Some(_) => self.write(Step::Agent(Box::new(task.clone())), then),
@@ -173,7 +173,7 @@ impl Engine {
         self.write_next();
     }
 
-    /// Begins to write what is next, if nothing is being written.
+    /// Starts the next step, unless one is in progress.
     fn write_next(&mut self) {
         loop {
             let Some(log) = self.log.as_mut().filter(|log| !log.is_writing) else {
@@ -224,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Something was written, or could not be.
+    /// Handles the result of writing a step.
     pub(super) fn written(&mut self, written: Written, then: Then, outcome: Outcome) {
         if let Some(log) = &mut self.log {
             log.is_writing = false;
@@ -258,7 +258,7 @@ impl Engine {
                 Ok(place) => {
                     if let Some(log) = &mut self.log {
                         log.is_there |= group.agent.is_none();
-                        // Nothing was made safe where the transcript was only made.
+                        // A group without lines only created the transcript; no line has been stored.
                         let count = group.lines.len();
                         log.unwritten
                             .retain(|line| count == 0 || line.agent != group.agent);
@@ -273,7 +273,7 @@ impl Engine {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Does what was to follow.
+    /// Performs the follow-up of a step.
     fn then(&mut self, then: Then, result: Result<(), String>) {
         match then {
             Then::Nothing => {}
@@ -301,19 +301,20 @@ impl Engine {
         }
     }
 
-    /// Shows what was written, where that was asked for (`--session-mirror`).
+    /// Repeats stored lines as mirror frames, if requested (`--session-mirror`).
     fn mirror(&mut self, place: &str, entries: &[RawJson]) {
         if !self.launch.flags.session_mirror {
             return;
         }
-        // An entry that is too long by itself is shown with its long texts cut: a longer line would end the SDK. The transcript
-        // has all of it.
+        // The texts of a single entry that is too long are cut, because the SDK fails on a longer line. The transcript has
+        // the
+        // complete entry.
         for frame in mirror_frames(place, entries) {
             self.outbox.frame(&frame);
         }
     }
 
-    /// Nothing more is written to it, if everything is.
+    /// Closes the transcript, if everything has been written.
     pub(super) fn close_log_if_written(&mut self) {
         let is_written = |log: &TranscriptLog| !log.is_writing && log.waiting.is_empty();
         if self.log.as_ref().is_some_and(is_written) {
@@ -321,7 +322,7 @@ impl Engine {
         }
     }
 
-    /// Nothing more is written to it.
+    /// Closes the transcript and releases its lease.
     pub(super) fn close_log(&mut self) {
         if let Some(log) = self.log.take() {
             self.outbox.push(Output::Release(log.lease));
@@ -329,14 +330,14 @@ impl Engine {
     }
 }
 
-/// What is being written.
+/// A step that is being written.
 #[derive(Debug)]
 pub(super) enum Written {
     Lines(Vec<LineGroup>),
     Document(Vec<u8>),
 }
 
-/// Each transcript gets its lines in one step.
+/// Groups lines by transcript, so that each transcript is written in one step.
 fn groups(lines: &[Line]) -> Vec<LineGroup> {
     let mut groups: BTreeMap<Option<String>, Vec<RawJson>> = BTreeMap::new();
     for line in lines {
@@ -358,7 +359,7 @@ fn meta(task: &TaskStarted) -> AgentMeta {
     }
 }
 
-/// The document about an agent as a mirror's entry.
+/// The document about an agent as an entry of the mirror.
 fn described(document: &[u8]) -> RawJson {
     let text = String::from_utf8_lossy(document);
     let mut entry = windlass_core::json::RawObject::default();
@@ -370,7 +371,7 @@ fn described(document: &[u8]) -> RawJson {
     entry.to_raw()
 }
 
-/// Lines as frames, none of them longer than an SDK reads: several where one would be.
+/// Splits lines into mirror frames, none of which exceeds the length that an SDK reads.
 fn mirror_frames<'l>(place: &'l str, entries: &'l [RawJson]) -> Vec<impl Serialize + 'l> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -387,7 +388,7 @@ fn mirror_frames<'l>(place: &'l str, entries: &'l [RawJson]) -> Vec<impl Seriali
             length += entry.get().len() + 1;
             length <= MIRROR_ROOM
         });
-        // An entry that is too long by itself goes by itself.
+        // A single entry that is too long gets a frame of its own.
         let (entries, behind) = rest.split_at(fits.count().max(1));
         rest = behind;
         frames.push(Mirror {

@@ -1,17 +1,21 @@
-//! The engine: everything around a session that is not the loop itself, as a machine without IO.
+//! The engine: everything around a session except the agent loop itself, as a state machine without IO.
 //!
-//! [`Engine::handle`] takes what happened, [`Engine::poll`] gives what is to be done, [`Engine::deadline`] says when a tick is
-//! due; [`drive()`] turns an engine with an [`EngineHost`]. The engine owns its session and drains it after every input. What the
-//! session says becomes lines, what it asks a person or the SDK's hooks becomes questions among these lines, what it wants to
-//! keep becomes appends to a store; everything else passes on to the host.
+//! [`Engine::handle`] takes an input, [`Engine::poll`] returns the next output, and [`Engine::deadline`] says when the next
+//! tick is
+//! due. [`drive()`] runs an engine with an [`EngineHost`]. The engine owns its session and drains it after every input.
+//! Messages of
+//! the session become lines; permission questions and hook callbacks become requests among these lines; transcript entries
+//! become
+//! appends to a store. All other effects are passed on to the host.
 //!
 //! ```text
 //! lines ─▶ Engine::handle ─▶ control.rs, prompts.rs ─▶ session.rs ─▶ windlass_core::Session
 //! lines ◀─ Engine::poll ◀── outbox.rs ◀── questions.rs, log.rs ◀────────┘
 //! ```
 //!
-//! The life of an engine is a table ([`State`], `state.rs`). One thing that takes time is done at once: lines that come
-//! meanwhile wait in their order, but for answers to questions.
+//! The life cycle of an engine is a transition table ([`State`], `state.rs`). Blocking operations run one at a time: lines
+//! that
+//! arrive in the meantime wait in order, except answers to the engine's own requests.
 
 mod changes;
 mod checkpoints;
@@ -82,72 +86,73 @@ use crate::protocol::{
 pub struct Engine {
     launch: Launch,
     now: Now,
-    /// Ids of questions, prompts and sessions, and the seeds of sessions.
+    /// Generates the ids of requests, prompts and sessions, and the seeds of sessions.
     ids: Seeded,
     state: State,
     outbox: Outbox,
     questions: Questions,
     session_id: SessionId,
-    /// What flags and files say, until `initialize` or a first prompt completes it.
+    /// The configuration from flags and files, until `initialize` or a first prompt completes it.
     base: Option<Configuration>,
-    /// What sessions are made of.
+    /// The completed configuration of sessions.
     prepared: Option<Arc<Prepared>>,
-    /// Why no session may begin: what was brought along to judge calls cannot be used.
+    /// Why no session may begin, for example because a hook of `initialize` is unusable.
     refused: Option<String>,
     servers: ServerTable,
-    /// What is to go on, until the session begins.
+    /// The session to be resumed, until it begins.
     resumed: Option<ResumedSession>,
-    /// Who writes the transcript, where one is kept.
+    /// The writer of the transcript, if one is kept.
     log: Option<TranscriptLog>,
-    /// What files were before they were changed is kept.
+    /// Whether file checkpoints are kept.
     keeps_files: bool,
-    /// The session that runs.
+    /// The running session.
     session: Option<Running>,
-    /// A session has run to its end.
+    /// Whether a session has run to its end.
     has_ended: bool,
-    /// The session that begins next takes the place of one that was cleared away.
+    /// Whether the next session replaces one that was ended by `/clear`.
     is_cleared: bool,
-    /// What the session is to be told when it begins.
+    /// Inputs for the session, until it begins.
     before: Vec<SessionInput>,
-    /// The title that the SDK gave: kept with the first prompt, so that nothing is written of a session without one.
+    /// The title given by the SDK. It is written with the first prompt, so that nothing is written for a session without one.
     title: Option<String>,
-    /// The model that the SDK chose while the session ran; nothing for the session's own.
+    /// The model that the SDK chose while the session ran; `None` for the session's own.
     chosen_model: Option<String>,
-    /// A command is being answered by a model of its own: the other comes back behind it.
+    /// Whether a command is being answered by a model of its own, after which the previous model is restored.
     has_commands_model: bool,
-    /// What sessions are made of has changed while one ran.
+    /// Whether the configuration has changed while a session ran.
     is_stale: bool,
     input_ended: bool,
-    /// Nobody reads what is said.
+    /// Whether the reader of the output is gone.
     is_unread: bool,
-    /// Hooks are told, or were, that the session ends.
+    /// Whether hooks have been, or are being, told that the session ends.
     has_told_the_end: bool,
-    /// The mode of the session that was let go last, for the hooks of its end.
+    /// The permission mode of the last session that was dropped, for the hooks that are told about its end.
     last_mode: Option<Mode>,
-    /// When background work has gone on for long enough after the input has ended.
+    /// When background tasks are ended after the end of the input.
     enough_at: Option<Millis>,
-    /// When the first words of the SDK have been waited for long enough.
+    /// When a refused engine stops waiting for the first input of the SDK.
     refused_at: Option<Millis>,
-    /// The end, or that of a conversation, as far as it has come.
+    /// The shutdown in progress, of the engine or of a conversation.
     farewell: Option<Farewell>,
-    /// Hooks that are told of the end.
+    /// The hooks that are being told about the end.
     telling: Option<Telling>,
-    /// The last number that an effect of the engine has.
+    /// The number of the last effect of the engine.
     numbers: EffectNumber,
     pending: BTreeMap<EffectNumber, Pending>,
-    /// Something is done that takes time: lines wait.
+    /// Whether a blocking operation is in progress, so that lines wait.
     is_blocked: bool,
-    /// Lines that wait.
+    /// Inputs that wait, in order.
     inbox: VecDeque<Arrived>,
-    /// The status of the last answer of the model server, where there was one.
+    /// The HTTP status of the model server's last response, if there was one.
     http_status: Option<u16>,
-    /// The files of commands in the background, by the calls that started them.
+    /// The output files of background commands, by the calls that started them.
     output_files: BTreeMap<String, String>,
 }
 
 impl Engine {
-    /// An engine that has heard nothing yet. `base` is what flags and files say without what an SDK brings along; ids and
-    /// seeds come from `seed`.
+    /// A new engine. `base` is the configuration from flags and files, without the data of `initialize`; ids and seeds are
+    /// derived
+    /// from `seed`.
     #[must_use]
     pub fn new(launch: Launch, base: Configuration, seed: [u8; 32]) -> Self {
         let mut ids = Seeded::new(seed);
@@ -200,13 +205,13 @@ impl Engine {
         engine
     }
 
-    /// Where the engine stands.
+    /// The current state.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Takes in what happened. Poll until nothing is left before the next input.
+    /// Handles an input. Poll until nothing is left before the next input.
     pub fn handle(&mut self, now: Now, input: Input) {
         self.now = now;
         if self.state == State::Ended {
@@ -217,7 +222,7 @@ impl Engine {
             Input::InputEnded if self.state == State::Refused => self.heard(),
             Input::Prompt(prompt) => self.inbox.push_back(Arrived::Prompt(Box::new(prompt))),
             Input::Tell(input) => self.inbox.push_back(Arrived::Told(Box::new(input))),
-            // In its order behind what waits.
+            // Queued behind the inputs that wait.
             Input::InputEnded => self.inbox.push_back(Arrived::End),
             Input::Session(id, answer) => self.session_answered(id, answer),
             Input::Done(number, outcome) => self.done(number, outcome),
@@ -232,7 +237,7 @@ impl Engine {
         self.settle();
     }
 
-    /// What is to be done next.
+    /// The next output.
     pub fn poll(&mut self) -> Option<Output> {
         self.outbox.pop()
     }
@@ -249,7 +254,7 @@ impl Engine {
         own.flatten().min()
     }
 
-    /// Does what can be done now, until nothing more can.
+    /// Runs until nothing more can be done without another input.
     fn settle(&mut self) {
         loop {
             self.turn_session();
@@ -263,14 +268,14 @@ impl Engine {
             }
             let is_settled = self.session.as_ref().is_none_or(Running::has_heard_all);
             let waits = self.is_blocked || self.inbox.is_empty();
-            // A session that works off what it has may have none, and be at its end.
+            // A session that finishes its work may have none left; then it has ended and this needs another round.
             if is_settled && self.state == before && (waits || self.state.is_over()) {
                 return;
             }
         }
     }
 
-    /// A line comes: answers go to who waits for them, everything else in its order.
+    /// Handles a line: an answer is delivered immediately, everything else is queued in order.
     fn line(&mut self, line: Line) {
         if self.state == State::Refused {
             return self.heard();
@@ -293,7 +298,7 @@ impl Engine {
             Arrived::Said(Inbound::User(frame)) => self.prompted(frame),
             Arrived::Prompt(prompt) => self.asked_by_program(*prompt),
             Arrived::Told(input) => self.told_by_program(*input),
-            // Answers do not come here, and what is cancelled here is answered at once.
+            // Answers are handled in `line`. A request to be cancelled has been answered already.
             Arrived::Said(_) => {}
             Arrived::End => {
                 self.input_ended = true;
@@ -306,7 +311,7 @@ impl Engine {
         }
     }
 
-    /// A line that was not understood: whoever sent it hears of it in the place where they wait for an answer.
+    /// Reports an invalid line: as the reply to the request that it was meant to be, else in place of the prompt.
     fn unusable(&mut self, problem: String, request_id: Option<String>) {
         match request_id {
             Some(id) => self.reply(&id, &ReplyError::new(problem).into()),
@@ -318,20 +323,20 @@ impl Engine {
         self.outbox.frame(&reply.to_frame(id));
     }
 
-    /// Asks the host for something.
+    /// Requests an effect from the host.
     fn effect(&mut self, effect: Effect, pending: Pending) {
         self.numbers += 1;
         self.pending.insert(self.numbers, pending);
         self.outbox.push(Output::Effect(self.numbers, effect));
     }
 
-    /// The same, and lines wait until [`unblock`](Self::unblock).
+    /// Requests an effect, and holds back lines until [`unblock`](Self::unblock).
     fn blocking_effect(&mut self, effect: Effect, pending: Pending) {
         self.is_blocked = true;
         self.effect(effect, pending);
     }
 
-    /// What took time is done.
+    /// Ends the blocking operation.
     fn unblock(&mut self) {
         self.is_blocked = false;
     }
@@ -352,7 +357,7 @@ impl Engine {
         }
     }
 
-    /// Goes to the state that a step leads to.
+    /// Changes to the state that a step leads to.
     fn step(&mut self, step: Step) {
         match self.state.after(step) {
             Some(state) => self.state = state,
@@ -360,13 +365,13 @@ impl Engine {
         }
     }
 
-    /// Something a person should know who looks for it.
+    /// Warns the user on standard error and in the debug log.
     fn warn(&mut self, warning: &str) {
         self.outbox.push(Output::Warning(warning.to_owned()));
         self.note(Topic::Engine, || warning.to_owned());
     }
 
-    /// Writes a line of the log, if somebody wants to read it.
+    /// Writes a line to the debug log, if one is kept.
     fn note(&mut self, topic: Topic, text: impl FnOnce() -> String) {
         if self.launch.notes {
             self.outbox.push(Output::Note(topic, text()));
@@ -374,22 +379,22 @@ impl Engine {
     }
 }
 
-/// Something that has come, in its order.
+/// A queued input.
 #[derive(Debug)]
 enum Arrived {
-    /// A line.
+    /// A valid line.
     Said(Inbound),
-    /// A prompt of the program.
+    /// A prompt of the embedding program.
     Prompt(Box<Prompt>),
-    /// Something else that the program tells the session.
+    /// Another input of the embedding program to the session.
     Told(Box<SessionInput>),
-    /// It cannot be used.
+    /// An invalid line.
     Unusable {
         problem: String,
-        /// The control request it was meant to be.
+        /// The id of the control request that it was meant to be.
         request_id: Option<String>,
     },
-    /// No more comes.
+    /// The end of the input.
     End,
 }
 
@@ -407,7 +412,7 @@ impl Arrived {
         }
     }
 
-    /// A line that cannot be used: an answer then, which says so to whoever waits for it, or something to complain about.
+    /// Classifies an invalid line: as a failed answer to the request that it refers to, if it does, else as unusable.
     fn unusable(line: &str, problem: String, request_id: Option<String>) -> Self {
         match answered_id_in(line) {
             Some(id) => Self::Said(Inbound::Response {
@@ -422,7 +427,7 @@ impl Arrived {
     }
 }
 
-/// A seed that nothing else has.
+/// A new seed.
 fn fresh_seed(ids: &mut Seeded) -> [u8; 32] {
     let mut seed = [0; 32];
     for chunk in seed.chunks_exact_mut(8) {
@@ -431,7 +436,7 @@ fn fresh_seed(ids: &mut Seeded) -> [u8; 32] {
     seed
 }
 
-/// The name of a variant, without what it holds.
+/// The name of an enum variant, without its fields.
 #[must_use]
 pub fn variant(value: &impl std::fmt::Debug) -> String {
     let text = format!("{value:?}");

@@ -1,4 +1,4 @@
-//! A session is found that goes on, or one is to begin: its transcript and its checkpoints are opened.
+//! Opens the session's transcript and checkpoints: of a session to be resumed, or of a new one.
 
 use super::{
     Engine, Face, State,
@@ -12,21 +12,21 @@ use crate::{
     transcript::{ResumeOptions, SavedSession, Which},
 };
 
-/// How long an engine that cannot do what it was started for waits for the first words of the SDK, in milliseconds.
+/// How long an engine that cannot begin a session waits for the first input of the SDK, in milliseconds.
 const FIRST_WORDS_MS: u64 = 1_000;
 
-/// A session that goes on.
+/// A session to be resumed.
 #[derive(Debug)]
 pub(super) struct ResumedSession {
     pub(super) saved: SavedSession,
-    /// Under another id, in another transcript.
+    /// Whether it continues under another id, in another transcript.
     is_fork: bool,
-    /// The right to write to it, until its transcript is gone on with.
+    /// The lease for it, until its transcript is continued.
     lease: Option<Lease>,
 }
 
 impl Engine {
-    /// Finds the session that is to go on, if one is.
+    /// Loads the session to be resumed, if there is one.
     pub(super) fn open(&mut self) {
         let flags = &self.launch.flags;
         let which = match (&flags.resume, flags.continue_session) {
@@ -38,7 +38,7 @@ impl Engine {
         self.effect(Effect::Load { which, exclusive }, Pending::Load);
     }
 
-    /// The session that is to go on is read, or cannot be.
+    /// Handles the result of loading the session.
     pub(super) fn loaded(&mut self, loaded: Result<Option<LoadedSession>, String>) {
         let flags = &self.launch.flags;
         let options = ResumeOptions {
@@ -65,7 +65,7 @@ impl Engine {
         });
         match resumed {
             Ok(resumed) => {
-                // To a program the session that it gets says so.
+                // An embedding program learns it from the id of its session.
                 if resumed.is_none() && self.launch.face == Face::Lines {
                     self.warn("there is no session here that could go on: a new one begins");
                 }
@@ -79,12 +79,12 @@ impl Engine {
         }
     }
 
-    /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
+    /// Opens the transcript under the session's id; the checkpoints follow.
     pub(super) fn keep(&mut self) {
         let lease = self.resumed.as_mut().and_then(|it| it.lease.take());
         let is_new = self.resumed.as_ref().is_none_or(|it| it.is_fork);
         let persists = !self.launch.flags.no_session_persistence;
-        // An id that was given must be free, also where nothing is kept under it.
+        // An id given by the caller must not be in use, even if nothing is persisted.
         let is_given = is_new
             && self.launch.face == Face::Lines
             && self.launch.session_id == Some(self.session_id);
@@ -98,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// The right to write to the session is there, or is not to be had.
+    /// Handles the result of acquiring the lease.
     pub(super) fn leased(&mut self, lease: Result<Lease, String>) {
         let lease = match lease {
             Ok(lease) => lease,
@@ -122,7 +122,7 @@ impl Engine {
         self.kept();
     }
 
-    /// The transcript is ready; the checkpoints are next.
+    /// The transcript is ready: opens the checkpoints.
     fn kept(&mut self) {
         if !self.launch.file_checkpoints {
             return self.checkpoints_opened(Ok(()));
@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// There is no session to begin: known to the SDKs as a result that answers nothing, and words for the person.
+    /// Reports that no session can begin: to an SDK as a result and to the user as text, to an embedding program as a fault.
     fn not_opened(&mut self, problem: &str) {
         if self.state != State::Opening {
             self.warn(problem);
@@ -172,7 +172,8 @@ impl Engine {
             self.outbox.push(Output::Refusal(problem.to_owned()));
         }
         self.outbox.refuse(problem);
-        // An SDK that finds nobody to write its first request to tells that, and not what the result says.
+        // An SDK that cannot write its first request because the engine has exited would report that failure instead of the
+        // result.
         let heard_already = !self.inbox.is_empty();
         self.refused_at = Some(self.now.mono.after(FIRST_WORDS_MS));
         if heard_already {
@@ -180,7 +181,7 @@ impl Engine {
         }
     }
 
-    /// The first words of the SDK have come, or it says none: an engine that cannot begin ends.
+    /// The first input of the SDK has arrived, or none will: ends an engine that cannot begin a session.
     pub(super) fn heard(&mut self) {
         if self.state == State::Refused {
             self.refused_at = None;

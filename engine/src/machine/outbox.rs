@@ -1,4 +1,4 @@
-//! What is said: one line or message after another, in the order in which things happen.
+//! The output: lines and messages, in the order in which things happen.
 
 use serde::Serialize;
 use windlass_core::{Message, Uuid, message::UserMessage};
@@ -14,13 +14,13 @@ use crate::protocol::{
     line::to_line,
 };
 
-/// Where everything comes together that the engine gives out.
+/// Collects all outputs of the engine.
 #[derive(Debug)]
 pub(super) struct Outbox {
     face: Face,
     pub(super) frames: Frames,
     pub(super) queue: Queue,
-    /// Bytes that a line may have, where whoever reads takes no longer ones.
+    /// The maximum length of a line in bytes, if the reader has a limit.
     longest: Option<usize>,
     outputs: std::collections::VecDeque<Output>,
 }
@@ -44,26 +44,26 @@ impl Outbox {
         self.outputs.pop_front()
     }
 
-    /// Bytes that a line may have; none for as many as it has.
+    /// The maximum length of a line in bytes; `None` for no limit.
     pub(super) fn longest(&self) -> Option<usize> {
         self.longest
     }
 
-    /// Says what comes of something that has happened.
+    /// Writes the frames that result from an event.
     pub(super) fn say(&mut self, happened: impl FnOnce(&mut Frames) -> Vec<String>) {
         for line in happened(&mut self.frames) {
             self.line(line);
         }
     }
 
-    /// Writes a frame that changes nothing.
+    /// Writes a frame that does not change the state of [`Frames`].
     pub(super) fn frame(&mut self, frame: &(impl Serialize + ?Sized)) {
         if self.face == Face::Lines {
             self.line(to_line(frame));
         }
     }
 
-    /// Writes a line, where anybody reads lines.
+    /// Writes a line, unless the engine is embedded.
     pub(super) fn line(&mut self, line: String) {
         if self.face == Face::Program {
             return;
@@ -75,21 +75,21 @@ impl Outbox {
         self.outputs.push_back(Output::Line(line));
     }
 
-    /// Takes in a prompt.
+    /// Accepts a prompt.
     pub(super) fn accept(&mut self, asked: Asked, uuid: Uuid) {
         let prompt = asked.queued(uuid);
         self.say(|frames| frames.accepted(&prompt));
         self.queue.push(prompt, asked);
     }
 
-    /// Takes back a prompt, if it still waits.
+    /// Withdraws a prompt, if it is still waiting.
     pub(super) fn withdraw(&mut self, uuid: Uuid) {
         if let Some(prompt) = self.queue.take(uuid) {
             self.say(|frames| frames.withdrawn(&prompt));
         }
     }
 
-    /// Says what the session says.
+    /// Sends a message of the session.
     pub(super) fn message(&mut self, message: Message, mut facts: Facts) {
         if matches!(message, Message::Result(_)) && self.frames.lacks_its_prompt() {
             let prompt = self.queue.take_first_sent();
@@ -105,7 +105,9 @@ impl Outbox {
         }
     }
 
-    /// Says a message as it is. The prompt that begins a turn is repeated where that is wanted, one that enters later always.
+    /// Sends a message unchanged to an embedding program. The prompt that begins a turn is repeated only if requested, a
+    /// prompt that
+    /// enters later always.
     fn hand_on(&mut self, mut message: Message) {
         if let Message::User(user) = &mut message
             && user.parent_tool_use_id.is_none()
@@ -134,7 +136,7 @@ impl Outbox {
         }
     }
 
-    /// Says why nothing is answered: in a result where lines are read, as a fault to a program.
+    /// Reports why there is no answer: as a result to a reader of lines, as a fault to an embedding program.
     pub(super) fn fail(&mut self, problem: &str, fault: Fault) {
         match self.face {
             Face::Lines => self.refuse(problem),
@@ -142,13 +144,13 @@ impl Outbox {
         }
     }
 
-    /// The result in the place of an answer that there cannot be.
+    /// Writes an error result in place of an answer.
     pub(super) fn refuse(&mut self, problem: &str) {
         let queued = self.queue.len();
         self.say(|frames| frames.refusal(problem, queued));
     }
 
-    /// Whether a prompt is being answered or waits to be: a background task alone is no answer.
+    /// Whether a prompt is being answered or is waiting; a background task alone does not count.
     pub(super) fn is_answering(&self) -> bool {
         self.frames.is_in_turn() || self.queue.first().is_some()
     }

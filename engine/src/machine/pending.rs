@@ -1,4 +1,4 @@
-//! What the engine waits for, and what follows.
+//! Pending effects of the engine, and what follows from their outcomes.
 
 use windlass_core::{EffectId, effect::PermissionResponse};
 
@@ -11,70 +11,70 @@ use super::{
 };
 use crate::protocol::initialize::Initialize;
 
-/// What an effect of the engine is for.
+/// The purpose of a pending effect.
 #[derive(Debug)]
 pub(super) enum Pending {
-    /// The session that is to go on.
+    /// Load the session to be resumed.
     Load,
-    /// The transcript of the session.
+    /// Acquire the lease for the session's transcript.
     Lease,
-    /// The checkpoints of the session.
+    /// Open the session's checkpoints.
     OpenCheckpoints,
-    /// What sessions are made of, for the first time.
+    /// Read the configuration for the first time.
     Prepare(Box<Initialize>, Prepare),
-    /// The same again.
+    /// Read the configuration again.
     Reconfigure(Box<Initialize>, Reread),
-    /// Lines or a document.
+    /// Write lines or a document.
     Write(Written, Then),
-    /// A prompt becomes a place to go back to.
+    /// Create a checkpoint for a prompt.
     BeginCheckpoint,
-    /// There is a file for what a command puts out; the call that started it.
+    /// Create the output file of a background command; holds the id of the call that started it.
     OutputFile(String),
-    /// What a call is about to change is kept.
+    /// Keep the files that this call is about to change.
     BeforeCall(EffectId),
-    /// Files go back; the request that wants it, and whether only to say what would change.
+    /// Rewind files for the request of this id; the flag is set for a dry run.
     Rewind(String, bool),
-    /// What the answer to a question changes is written.
+    /// Write the permission updates of an answer.
     Permissions(EffectId, Box<PermissionResponse>),
-    /// Settings are written; the request, and whether they are read again then.
+    /// Write settings for the request of this id; the flag says whether they are read again afterwards.
     Settings(String, bool),
-    /// A look at files for a request.
+    /// Look at files for the request of this id.
     Look(String, Looking),
-    /// An MCP server is connected.
+    /// Connect to an MCP server.
     Connect(ConnectionId),
-    /// An MCP server is asked past the model, for a request.
+    /// Send a request to an MCP server for the control request of this id.
     Ask(String),
-    /// The end, or that of a conversation, goes on.
+    /// An effect of the shutdown.
     End,
 }
 
-/// Who wants to know that the engine is prepared.
+/// What to answer when the configuration is ready.
 #[derive(Debug)]
 pub(super) enum Prepare {
-    /// `initialize`, a request of this id; whether it is the first.
+    /// The `initialize` request of this id; the flag is set for the first one.
     Request(String, bool),
-    /// A prompt that came without it.
+    /// A prompt that arrived without `initialize`.
     Prompt,
 }
 
-/// What a look at files is for.
+/// The purpose of a look at files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Looking {
-    /// It is the reply.
+    /// The result is the reply.
     Reply,
-    /// A folder becomes part of the workspace, by the name that the request gives it.
+    /// The folder is added to the workspace; holds the name that the request gives it.
     RepoRoot(String),
-    /// The model has seen a file.
+    /// The file is recorded as read by the model.
     Read,
 }
 
 impl Engine {
-    /// What came of an effect of the engine goes to who waits for it.
+    /// Dispatches the outcome of an effect by its purpose.
     pub(super) fn done(&mut self, number: EffectNumber, outcome: Outcome) {
         let Some(pending) = self.pending.remove(&number) else {
             return; // nobody waits for it any more
         };
-        // What an end needs is written and told; nothing else follows from anything any more.
+        // During shutdown only writes and effects of the shutdown itself have consequences.
         if self.state.is_over() && !matches!(pending, Pending::Write(..) | Pending::End) {
             return self.give_back(outcome);
         }
@@ -112,12 +112,12 @@ impl Engine {
             }
             (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
             (Pending::End, outcome) => self.farewell_goes_on(outcome),
-            // A host that answers with something else has answered nothing.
+            // An outcome of the wrong kind counts as no answer.
             (pending, _) => self.pending_lost(pending),
         }
     }
 
-    /// A host has broken its contract: whoever waits must not wait for ever.
+    /// Recovers from a violation of the host's contract, so that nothing waits for ever.
     fn pending_lost(&mut self, pending: Pending) {
         self.warn(&format!(
             "the host answered an effect with something else: {}",
@@ -126,7 +126,7 @@ impl Engine {
         self.unblock();
     }
 
-    /// The right to write to a session that nobody uses any more.
+    /// Releases a lease that arrived after it was needed.
     fn give_back(&mut self, outcome: Outcome) {
         let lease = match outcome {
             Outcome::Leased(Ok(lease)) => Some(lease),

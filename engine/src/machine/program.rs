@@ -1,4 +1,5 @@
-//! A program that has the engine in its own process: it speaks in values, and its host asks whoever is asked.
+//! An engine that is embedded in a program: prompts and messages are values, and the host performs permission questions and
+//! hooks.
 
 use windlass_core::{Input as SessionInput, Prompt};
 
@@ -6,8 +7,9 @@ use super::{Engine, Face, io::Output, pending::Prepare, queue::Asked};
 use crate::protocol::initialize::Initialize;
 
 impl Engine {
-    /// The session is known that is spoken to. A program has said everything with what it starts the engine with: servers begin
-    /// at once, not with the first prompt.
+    /// Announces the session id to the embedding program. All its configuration is known at the start, so MCP servers are
+    /// started
+    /// immediately and not with the first prompt.
     pub(super) fn opened_for_program(&mut self) {
         if self.launch.face == Face::Program {
             self.outbox.push(Output::Opened(self.session_id));
@@ -15,13 +17,13 @@ impl Engine {
         }
     }
 
-    /// The program says something to the model.
+    /// Handles a prompt of the program.
     pub(super) fn asked_by_program(&mut self, prompt: Prompt) {
         let uuid = prompt.uuid.unwrap_or_else(|| self.ids.uuid());
         self.outbox.accept(Asked::Program(prompt), uuid);
     }
 
-    /// The program tells its session something else.
+    /// Handles another input of the program to its session.
     pub(super) fn told_by_program(&mut self, input: SessionInput) {
         match input {
             SessionInput::Prompt(prompt) => self.asked_by_program(prompt),
@@ -30,7 +32,8 @@ impl Engine {
                 self.withdraw(uuid);
             }
             SessionInput::Interrupt => {
-                // A prompt that has not reached the session goes first, so that it has a result to be interrupted with.
+                // A prompt that has not reached the session yet is sent first, so that it gets a result that reports the
+                // interrupt.
                 self.pump();
                 self.send(SessionInput::Interrupt);
             }

@@ -1,4 +1,4 @@
-//! User messages: in their order into the session, but for those that the engine answers itself.
+//! User messages. They are passed to the session in order, except those that the engine answers itself.
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Engine {
-    /// The SDK says something to the model.
+    /// Handles a user message of the SDK.
     pub(super) fn prompted(&mut self, frame: UserFrame) {
         if !self.outbox.queue.is_new(frame.uuid.as_deref()) {
             return; // said twice, as after a lost connection
@@ -36,7 +36,7 @@ impl Engine {
             return; // heard before the session was taken up
         }
         self.outbox.accept(Asked::Line(frame), uuid);
-        // Who sends no `initialize` has nothing to bring along.
+        // Without `initialize` the configuration is completed with defaults.
         match self.refused.clone() {
             Some(problem) => self.prompt_prepared(Err(problem)),
             None if self.prepared.is_some() => self.prompt_prepared(Ok(())),
@@ -44,10 +44,10 @@ impl Engine {
         }
     }
 
-    /// What sessions are made of is known now, or cannot be.
+    /// The configuration is ready or has failed, for a prompt without `initialize`.
     pub(super) fn prompt_prepared(&mut self, prepared: Result<(), String>) {
         if prepared.is_ok() {
-            // Who sends no `initialize` may have named the session on the command line.
+            // The command line may name the session even without `initialize`.
             self.give_title(None);
         }
         if let Some(title) = self.title.take() {
@@ -60,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// Sends on what can be sent on.
+    /// Processes waiting prompts as far as possible.
     pub(super) fn pump(&mut self) {
         loop {
             if self.is_blocked || self.farewell.is_some() {
@@ -86,7 +86,7 @@ impl Engine {
                     (command.map(|command| (command, text(), uuid)), model)
                 }
             };
-            // Another model answers it, or none: it has a turn of its own.
+            // It is answered by another model, or by none, so it needs a turn of its own.
             if is_answering && (command.is_some() || model.is_some()) {
                 return;
             }
@@ -101,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// Hands the first prompt that waits to the session.
+    /// Passes the first waiting prompt to the session.
     fn send_prompt(&mut self, model: Option<String>, is_answering: bool) {
         let Some(Next::Prompt(asked, uuid)) = self.outbox.queue.next() else {
             return;
@@ -127,19 +127,19 @@ impl Engine {
         self.send(SessionInput::Prompt(prompt));
     }
 
-    /// The command or skill that a prompt begins with.
+    /// The command or skill that a prompt invokes.
     fn invoked(&self, asked: &Asked) -> Option<Invocation> {
         let project = &self.prepared.as_ref()?.config.project;
         project.expand(&asked.text()?)
     }
 
-    /// What hooks are told of it.
+    /// The prompt expansion that hooks are told about.
     fn expansion(&self, asked: &Asked) -> Option<UserPromptExpansion> {
         let project = &self.prepared.as_ref()?.config.project;
         project.expansion(&asked.text()?)
     }
 
-    /// Whether the session answers something, or is about to.
+    /// Whether the session is answering a prompt or is about to.
     fn is_answering(&self) -> bool {
         self.outbox.queue.any_sent() || !self.is_session_idle()
     }
@@ -154,7 +154,7 @@ impl Engine {
         self.answer_command(command, uuid, &text);
     }
 
-    /// Answers a command in the place of the model.
+    /// Answers a command without the model.
     pub(super) fn answer_command(&mut self, command: LocalCommand, uuid: Uuid, text: &str) {
         let prompt = self.outbox.queue.take(uuid);
         let queued = self.outbox.queue.len();
@@ -166,7 +166,7 @@ impl Engine {
         });
     }
 
-    /// The fields of `init`, for a turn that no session begins.
+    /// The fields of `init`, for a turn without a session.
     fn init_fields(&self) -> Value {
         let Some(prepared) = &self.prepared else {
             return json!({});
@@ -184,7 +184,7 @@ impl Engine {
         })
     }
 
-    /// Takes back what waits: the ids that its senders gave it.
+    /// Withdraws all waiting prompts. Returns the ids that their senders gave them.
     pub(super) fn withdraw_all(&mut self) -> Vec<String> {
         let named = self.outbox.queue.named();
         let queued: Vec<(Uuid, String)> = named
@@ -194,7 +194,7 @@ impl Engine {
         taken_back.map(|(_, given)| given).collect()
     }
 
-    /// Takes back a prompt that waits. False for one that the session has begun already: that has a result.
+    /// Withdraws a waiting prompt. Returns false if the session has already begun it: it then gets a result.
     pub(super) fn withdraw(&mut self, uuid: Uuid) -> bool {
         let is_begun = self.outbox.queue.is_sent(uuid)
             && (self.session.as_mut()).is_some_and(|session| !session.withdraw(uuid));

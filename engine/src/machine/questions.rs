@@ -1,4 +1,4 @@
-//! Questions to the SDK, and what their answers are for.
+//! Requests to the SDK, and the handling of their answers.
 
 use std::collections::BTreeMap;
 
@@ -18,53 +18,53 @@ use crate::protocol::{
     sdk_request::{SdkRequest, cancel_frame, permission_response},
 };
 
-/// What a question without an answer comes to when the input has ended.
+/// The error text of a request that has no answer when the input ends.
 const CLOSED: &str = "Stream closed";
 
-/// The questions that are open.
+/// The open requests.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     open: BTreeMap<String, Open>,
-    /// No answer can come any more.
+    /// Whether the input has ended, so that no answer can arrive any more.
     is_closed: bool,
 }
 
 #[derive(Debug)]
 struct Open {
     purpose: Purpose,
-    /// The question as it was shown, without its line.
+    /// The request as sent, without its line: restores texts that were cut.
     shown: Shortened,
 }
 
-/// What an answer is for.
+/// The purpose of a request.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// Whether a call may run; the call in words.
+    /// Decide whether a call may run; holds a description of the call.
     Permission(EffectId, String),
-    /// A callback of the session, or of its end.
+    /// Run a hook callback of the session, or one for its end.
     Hook {
         id: EffectId,
         event: &'static str,
-        /// The hook and its effect in words, and when it was asked.
+        /// The hook and its effect, for the debug log.
         what: String,
         asked_at: Millis,
-        /// Its failure stops what it should have judged.
+        /// Whether a failure of the hook blocks what it should have judged.
         is_blocking: bool,
     },
-    /// A message to an MCP server in the SDK's process.
+    /// Deliver a message to an MCP server in the SDK's process.
     Server(ServerMessage),
 }
 
-/// Why a question has no answer that could be used.
+/// Why a request has no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoAnswer {
-    /// The SDK says so, or can say nothing any more.
+    /// The SDK reported an error, or the input has ended.
     #[error("{0}")]
     Said(String),
-    /// It could not be asked.
+    /// The request could not be sent.
     #[error("the SDK could not be asked: {0}")]
     TooLong(#[from] TooLong),
-    /// The answer is half a text.
+    /// The answer modifies a text that was sent only in part.
     #[error(transparent)]
     CutChanged(#[from] CutChanged),
 }
@@ -80,7 +80,7 @@ impl Purpose {
         }
     }
 
-    /// Whether it is a person's decision that is waited for.
+    /// Whether it waits for a permission decision.
     fn is_decision(&self) -> bool {
         matches!(self, Self::Permission(..))
     }
@@ -99,14 +99,14 @@ impl Questions {
         self.open.values().any(|open| open.purpose.is_decision())
     }
 
-    /// The question that answers an effect of the session.
+    /// The request that answers an effect of the session.
     fn of_effect(&self, id: EffectId) -> Option<String> {
         let mut open = self.open.iter();
         let (question, _) = open.find(|(_, open)| open.purpose.effect() == Some(id))?;
         Some(question.clone())
     }
 
-    /// The questions about the connection to a server.
+    /// The requests that belong to establishing a connection to a server.
     pub(super) fn about_connection(&self, connection: super::ConnectionId) -> Vec<String> {
         let open = self.open.iter();
         let about = open.filter(|(_, open)| match &open.purpose {
@@ -118,7 +118,7 @@ impl Questions {
 }
 
 impl Engine {
-    /// Asks the SDK. What cannot be asked is answered at once.
+    /// Sends a request to the SDK. If it cannot be sent, it fails immediately.
     pub(super) fn ask(&mut self, request: &SdkRequest, purpose: Purpose) {
         let id = self.ids.uuid().to_string();
         let shown = match request.to_shortened_line(&id, self.outbox.longest()) {
@@ -136,7 +136,7 @@ impl Engine {
         self.questions.open.insert(id, Open { purpose, shown });
     }
 
-    /// The SDK answers. An answer that nobody asked for, or that comes too late, is nothing.
+    /// Handles an answer of the SDK. An answer without an open request is ignored.
     pub(super) fn question_answered(&mut self, id: &str, answer: Result<RawJson, String>) {
         let Some(Open { purpose, shown }) = self.questions.open.remove(id) else {
             return;
@@ -149,14 +149,14 @@ impl Engine {
         self.has_answer(purpose, answer);
     }
 
-    /// Says that no decision is waited for, once none is.
+    /// Reports that no decision is awaited, if that is the case.
     fn decided(&mut self) {
         if !self.questions.awaits_decision() {
             self.outbox.say(|frames| frames.requires_action(false));
         }
     }
 
-    /// No answer can come any more: every question fails, those of later too.
+    /// Fails all open requests and all later ones, because no answer can arrive any more.
     pub(super) fn close_questions(&mut self) {
         self.questions.is_closed = true;
         while let Some(id) = self.questions.open.keys().next().cloned() {
@@ -164,7 +164,7 @@ impl Engine {
         }
     }
 
-    /// Takes a question back: the SDK is told that no answer is wanted.
+    /// Cancels a request: the SDK is told that no answer is needed.
     pub(super) fn withdraw_question(&mut self, id: &str) -> Option<Purpose> {
         let open = self.questions.open.remove(id)?;
         self.outbox.line(to_line(&cancel_frame(id)));
@@ -174,13 +174,13 @@ impl Engine {
         Some(open.purpose)
     }
 
-    /// Takes back the question that answers an effect of the session, of which nothing more is to be heard.
+    /// Cancels the request that answers an effect of the session; the effect gets no answer.
     pub(super) fn withdraw_question_of(&mut self, id: EffectId) -> Option<Purpose> {
         let question = self.questions.of_effect(id)?;
         self.withdraw_question(&question)
     }
 
-    /// The session cancels an effect: false where it is no question.
+    /// Cancels the request behind an effect that the session cancels. Returns false if there is none.
     pub(super) fn cancel_question_of(&mut self, id: EffectId) -> bool {
         let Some(purpose) = self.withdraw_question_of(id) else {
             return false;
@@ -255,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// What the answer changes is written, or could not be: it holds for the session all the same.
+    /// Handles the result of writing permission updates; they apply to the session even if they could not be written.
     pub(super) fn permissions_written(
         &mut self,
         id: EffectId,
@@ -277,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// Asks a callback of the SDK.
+    /// Calls a hook callback of the SDK.
     pub(super) fn ask_hook(&mut self, purpose: Purpose, call: HookCall) {
         let Purpose::Hook {
             id, event, what, ..
@@ -310,7 +310,7 @@ impl Engine {
     }
 }
 
-/// Whether a change goes into a file.
+/// Whether a destination is a file.
 fn is_kept(destination: Destination) -> bool {
     matches!(
         destination,
@@ -318,7 +318,7 @@ fn is_kept(destination: Destination) -> bool {
     )
 }
 
-/// What a callback says, or what its failure comes to.
+/// The result of a callback, or the consequence of its failure.
 fn hook_answer(event: &str, is_blocking: bool, answer: Result<RawJson, NoAnswer>) -> HookAnswer {
     match answer {
         Ok(output) => HookAnswer::Output(output),
@@ -326,12 +326,12 @@ fn hook_answer(event: &str, is_blocking: bool, answer: Result<RawJson, NoAnswer>
             "[callback]: failed; blocking because onFailure is \"block\": {reason}"
         )),
         Err(NoAnswer::Said(reason)) => failed(event, &reason),
-        // Nobody knows what it would have said, or what it wanted: that is no consent.
+        // Its intended decision is unknown, so it does not count as consent.
         Err(reason) => HookAnswer::Failed(reason.to_string()),
     }
 }
 
-/// A callback that failed is as if it had not been there, but for a word to the person.
+/// A failed callback has no effect except a message to the user.
 fn failed(event: &str, reason: &str) -> HookAnswer {
     let word = format!("A {event} hook callback failed: {reason}");
     match RawJson::encode(&serde_json::json!({"systemMessage": word})) {

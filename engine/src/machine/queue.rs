@@ -1,4 +1,4 @@
-//! Prompts that were sent and that no turn has taken in yet: the one list of them.
+//! The queue of prompts that were sent but not taken in by a turn yet.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,17 +9,17 @@ use crate::protocol::{
     inbound::UserFrame,
 };
 
-/// A prompt as it came.
+/// A prompt in its original form.
 #[derive(Debug)]
 pub(super) enum Asked {
-    /// In a line.
+    /// A frame of the SDK.
     Line(UserFrame),
-    /// By the program that the host is part of.
+    /// A value of the embedding program.
     Program(Prompt),
 }
 
 impl Asked {
-    /// What is to be known of it while it waits, under the id that it has in the session.
+    /// The data needed while the prompt waits, under the id that it has in the session.
     pub(super) fn queued(&self, uuid: Uuid) -> QueuedPrompt {
         match self {
             Self::Line(frame) => QueuedPrompt::new(frame, uuid),
@@ -31,7 +31,7 @@ impl Asked {
         }
     }
 
-    /// The text that may begin with a command, where it is one.
+    /// The text that may begin with a command; `None` if the prompt is not plain text.
     pub(super) fn text(&self) -> Option<String> {
         match self {
             Self::Line(frame) if frame.client_composed => None,
@@ -40,7 +40,7 @@ impl Asked {
         }
     }
 
-    /// The command to the engine that it is. Programs have methods for those.
+    /// The command to the engine that the prompt consists of. Embedding programs have methods for these.
     pub(super) fn local_command(&self) -> Option<LocalCommand> {
         match self {
             Self::Line(_) => LocalCommand::parse(&self.text()?),
@@ -48,7 +48,7 @@ impl Asked {
         }
     }
 
-    /// The prompt for the session; none where it cannot be read.
+    /// The prompt for the session; `None` if its content is invalid.
     pub(super) fn to_prompt(&self, uuid: Uuid, is_answering: bool) -> Option<Prompt> {
         match self {
             Self::Line(frame) => frame.to_prompt(uuid, is_answering),
@@ -57,35 +57,35 @@ impl Asked {
     }
 }
 
-/// The prompts that were sent, in their order.
+/// The prompts in the order in which they were sent.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
-    /// The ids that senders gave to prompts that were taken: one that comes again is passed over.
+    /// The ids that senders gave to accepted prompts; a prompt with a known id is ignored as a duplicate.
     seen: BTreeSet<String>,
 }
 
 #[derive(Debug)]
 enum Entry {
-    /// It has not gone to the session yet.
+    /// It has not been sent to the session yet.
     Waiting(QueuedPrompt, Box<Asked>),
-    /// The session has it, and no turn has taken it in.
+    /// The session has it, but no turn has taken it in.
     Sent(QueuedPrompt),
-    /// A line that cannot be used, in the place of the prompt that it should have been.
+    /// An invalid line, in place of the prompt that it should have been.
     Unusable(String),
 }
 
-/// What is to be done next.
+/// The next thing to do.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Next<'q> {
-    /// A prompt is to go to the session.
+    /// Send a prompt to the session.
     Prompt(&'q Asked, Uuid),
-    /// Somebody is to be told that a line cannot be used.
+    /// Report an invalid line.
     Unusable(&'q str),
 }
 
 impl Queue {
-    /// Whether this id is new. An empty one is none.
+    /// Whether an id is new. An empty id counts as none.
     pub(super) fn is_new(&mut self, given: Option<&str>) -> bool {
         match given.filter(|given| !given.is_empty()) {
             Some(given) => self.seen.insert(given.to_owned()),
@@ -102,7 +102,7 @@ impl Queue {
         self.entries.push_back(Entry::Unusable(problem));
     }
 
-    /// The first that has not gone to the session.
+    /// The first entry that has not been sent to the session.
     pub(super) fn next(&self) -> Option<Next<'_>> {
         self.entries.iter().find_map(|entry| match entry {
             Entry::Waiting(prompt, asked) => Some(Next::Prompt(asked, prompt.uuid)),
@@ -111,12 +111,12 @@ impl Queue {
         })
     }
 
-    /// Whether nothing is left that has not gone to the session.
+    /// Whether everything has been sent to the session.
     pub(super) fn nothing_waits(&self) -> bool {
         self.next().is_none()
     }
 
-    /// The first that waits is in the session now, or was a line that cannot be used and is done with.
+    /// Marks the first waiting entry as sent; removes it if it is an invalid line.
     pub(super) fn sent(&mut self) {
         let waits = |entry: &Entry| !matches!(entry, Entry::Sent(_));
         let at = self.entries.iter().position(waits);
@@ -126,7 +126,7 @@ impl Queue {
         }
     }
 
-    /// How many prompts no turn has taken in yet.
+    /// The number of prompts that no turn has taken in yet.
     pub(super) fn len(&self) -> usize {
         self.prompts().count()
     }
@@ -137,41 +137,41 @@ impl Queue {
         entries.any(|entry| matches!(entry, Entry::Sent(_)))
     }
 
-    /// Whether the session has a prompt that no turn has taken in, by its id there.
+    /// Whether the session has this prompt, by its id there, and no turn has taken it in.
     pub(super) fn is_sent(&self, uuid: Uuid) -> bool {
         let mut entries = self.entries.iter();
         entries.any(|entry| matches!(entry, Entry::Sent(prompt) if prompt.uuid == uuid))
     }
 
-    /// The first that no turn has taken in.
+    /// The first prompt that no turn has taken in.
     pub(super) fn first(&self) -> Option<&QueuedPrompt> {
         self.prompts().next()
     }
 
-    /// Takes out a prompt, by its id in the session.
+    /// Removes a prompt, by its id in the session.
     pub(super) fn take(&mut self, uuid: Uuid) -> Option<QueuedPrompt> {
         let at = (self.entries.iter())
             .position(|entry| entry.prompt().is_some_and(|prompt| prompt.uuid == uuid))?;
         self.entries.remove(at)?.into_prompt()
     }
 
-    /// Takes out the first that the session has.
+    /// Removes the first prompt that the session has.
     pub(super) fn take_first_sent(&mut self) -> Option<QueuedPrompt> {
         let at = (self.entries.iter()).position(|entry| matches!(entry, Entry::Sent(_)))?;
         self.entries.remove(at)?.into_prompt()
     }
 
-    /// Forgets what has not gone to the session. Those that have are the session's to answer.
+    /// Removes all entries that have not been sent to the session; the session still answers the others.
     pub(super) fn clear(&mut self) {
         self.entries.retain(|entry| matches!(entry, Entry::Sent(_)));
     }
 
-    /// Forgets everything: there is no session any more that could answer.
+    /// Removes all entries, when there is no session left that could answer them.
     pub(super) fn clear_all(&mut self) {
         self.entries.clear();
     }
 
-    /// Prompts that no turn has taken in yet and that their senders have named.
+    /// The prompts that no turn has taken in and that have an id given by the sender.
     pub(super) fn named(&self) -> impl Iterator<Item = (Uuid, &str)> {
         let named = |prompt: &'_ QueuedPrompt| prompt.given.is_some();
         let prompts = self.prompts().filter(move |prompt| named(prompt));

@@ -1,18 +1,18 @@
-//! Which tools of MCP servers a call reaches.
+//! Routes from tool names to the tools of MCP servers.
 
 use std::collections::BTreeMap;
 
 use super::io::ConnectionId;
 
-/// Tools, by the names the model calls them by.
+/// Routes by the tool names that the model uses.
 pub(super) type Routes = BTreeMap<String, Route>;
 
-/// Who runs a tool, by the name by which that one knows it.
+/// Where a tool runs, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
     /// A server in the SDK's process.
     Sdk { server: String, tool: String },
-    /// A program.
+    /// A server that the host is connected to.
     Program {
         connection: ConnectionId,
         tool: String,

@@ -1,4 +1,4 @@
-//! The session that runs, and what belongs to it alone.
+//! The running session and the state that belongs to it.
 
 use std::{
     any::Any,
@@ -15,7 +15,7 @@ use windlass_core::{
 
 use super::{checkpoints::changed_fields, config::Prepared, io::Fault, routes::Routes};
 
-/// A session, which a journal may be kept of.
+/// A session, with or without a journal.
 pub(super) enum Kept {
     Plain(Box<Session>),
     Recorded(Box<Recorder<JournalLines>>, mpsc::Receiver<String>),
@@ -23,23 +23,23 @@ pub(super) enum Kept {
 
 type JournalLines = Box<dyn FnMut(&str) + Send>;
 
-/// The session that runs, and what belongs to it alone.
+/// The running session and the state that belongs to it.
 #[derive(Debug)]
 pub(super) struct Running {
     kept: Kept,
-    /// What it is made of.
+    /// Its configuration.
     pub(super) prepared: Arc<Prepared>,
-    /// Tools of MCP servers, by the names the model calls them by.
+    /// Routes to the tools of MCP servers, by the names that the model uses.
     pub(super) routes: Routes,
-    /// Those that only one agent has, by agent.
+    /// Routes to tools that belong to a single agent, by agent.
     pub(super) agents_routes: BTreeMap<String, Routes>,
-    /// Which fields of which tools name files that a call changes.
+    /// For each tool that edits files, the input fields that name the files it changes.
     pub(super) changed_fields: BTreeMap<String, Vec<String>>,
-    /// Callbacks whose failure stops what they should have judged.
+    /// Callbacks whose failure blocks what they should have judged.
     pub(super) blocking: BTreeSet<String>,
-    /// What it is to be told.
+    /// Inputs that it has not processed yet.
     inbox: VecDeque<SessionInput>,
-    /// What it says and cannot be said before something is written.
+    /// A message that may only be sent after something has been written.
     held: Option<Message>,
     /// Its effects that have no last answer yet.
     effects: BTreeSet<EffectId>,
@@ -48,14 +48,14 @@ pub(super) struct Running {
     told_of_the_end: bool,
 }
 
-/// A call, or a hook, that does not run yet.
+/// A call or hook that is waiting to run.
 #[derive(Debug)]
 pub(super) enum Parked {
-    /// The servers of the agent that it starts are waited for.
+    /// Waits for the servers of the agent that it starts.
     Provision(String),
-    /// What it is about to change is kept first; whether it was cancelled meanwhile.
+    /// Waits until the files that it changes are kept; the flag is set if it was cancelled in the meantime.
     Checkpoint(Box<ToolCall>, bool),
-    /// A hook, which is told of a transcript that is not there yet; likewise.
+    /// A hook that waits for the transcript, whose place it is told, to exist; the flag is as above.
     Hook(Box<HookCall>, bool),
 }
 
@@ -115,7 +115,7 @@ impl Running {
         }
     }
 
-    /// The session, to look at.
+    /// Read access to the session.
     pub(super) fn look(&self) -> &Session {
         self.kept.session()
     }
@@ -128,7 +128,7 @@ impl Running {
         self.inbox.push_back(input);
     }
 
-    /// Takes back a prompt that waits. False for one that it has begun, or does not know.
+    /// Withdraws a waiting prompt. Returns false if the session has begun it, or does not know it.
     pub(super) fn withdraw(&mut self, uuid: Uuid) -> bool {
         let is_it = |input: &SessionInput| matches!(input, SessionInput::Prompt(prompt) if prompt.uuid == Some(uuid));
         if let Some(at) = self.inbox.iter().position(is_it) {
@@ -137,38 +137,38 @@ impl Running {
         }
         let waits = (self.look().queued()).any(|prompt| prompt.uuid == Some(uuid));
         if waits {
-            // Before anything else that it has not heard: that could make it begin the prompt.
+            // Processed before any other input, which could begin the prompt.
             self.inbox.push_front(SessionInput::Withdraw(uuid));
         }
         waits
     }
 
-    /// What it was told and has not heard.
+    /// Inputs that it has not processed yet.
     pub(super) fn unheard(&self) -> impl DoubleEndedIterator<Item = &SessionInput> {
         self.inbox.iter()
     }
 
-    /// Whether nothing is left that it could be told now.
+    /// Whether no input is left that it could process now.
     pub(super) fn has_heard_all(&self) -> bool {
         self.held.is_some() || self.inbox.is_empty()
     }
 
-    /// Whether nothing goes on in it but background tasks.
+    /// Whether nothing runs in it except background tasks.
     pub(super) fn is_idle(&self) -> bool {
         self.held.is_none() && self.inbox.is_empty() && self.look().is_idle()
     }
 
-    /// Whether nothing goes on in it at all.
+    /// Whether nothing runs in it at all.
     pub(super) fn is_over(&self) -> bool {
         self.is_idle() && self.effects.is_empty()
     }
 
-    /// The names of its effects that go on.
+    /// The ids of its open effects.
     pub(super) fn effects(&self) -> impl Iterator<Item = EffectId> {
         self.effects.iter().copied()
     }
 
-    /// Calls that start agents whose servers are waited for.
+    /// Calls that start agents and wait for the agents' servers.
     pub(super) fn provisioning(&self) -> Vec<(EffectId, String)> {
         let parked = self.parked.iter();
         parked
@@ -179,13 +179,13 @@ impl Running {
             .collect()
     }
 
-    /// What the session puts out next. A panic ends it, and not the engine.
+    /// The next output of the session. A panic ends the session, but not the engine.
     pub(super) fn poll(&mut self) -> Result<Option<SessionOutput>, Fault> {
         let kept = &mut self.kept;
         catch_unwind(AssertUnwindSafe(|| kept.poll())).map_err(|panic| panicked(&*panic))
     }
 
-    /// Tells the session something.
+    /// Passes an input to the session.
     pub(super) fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), Fault> {
         let kept = &mut self.kept;
         match catch_unwind(AssertUnwindSafe(|| kept.handle(now, input))) {
@@ -194,10 +194,11 @@ impl Running {
         }
     }
 
-    /// What the session is to hear next. Once no more is to come, and it goes on only in the background, it hears of the end.
+    /// The next input for the session. With `is_finishing`, once only background tasks are left, this is the end of the
+    /// input.
     pub(super) fn next_input(&mut self, is_finishing: bool) -> Option<SessionInput> {
         let is_idle = self.look().is_idle();
-        // What begins after the end has to be told of it again.
+        // If anything begins after the end of the input, the session has to be told about the end again.
         self.told_of_the_end &= is_idle;
         if let Some(input) = self.inbox.pop_front() {
             return Some(input);
@@ -207,7 +208,7 @@ impl Running {
         is_new.then_some(SessionInput::End)
     }
 
-    /// The lines of the journal since the last time.
+    /// The journal lines since the last call.
     pub(super) fn journal(&self) -> impl Iterator<Item = String> {
         let lines = match &self.kept {
             Kept::Plain(_) => None,
@@ -220,7 +221,7 @@ impl Running {
         self.effects.insert(id);
     }
 
-    /// An effect of it is answered. False where it has no such effect.
+    /// Queues an answer to an effect. Returns false if the session has no such open effect.
     pub(super) fn answered(&mut self, id: EffectId, answer: Answer) -> bool {
         if !self.effects.contains(&id) {
             return false;
@@ -232,7 +233,7 @@ impl Running {
         true
     }
 
-    /// Nothing more is to be heard of an effect.
+    /// Drops an effect; no answer to it is expected any more.
     pub(super) fn forget(&mut self, id: EffectId) {
         self.effects.remove(&id);
         self.parked.remove(&id);
@@ -250,7 +251,7 @@ impl Running {
         self.parked.remove(&id)
     }
 
-    /// What it says has to wait, and all that it would say behind it.
+    /// Holds back a message and everything that follows it.
     pub(super) fn hold(&mut self, message: Message) {
         self.held = Some(message);
     }
@@ -263,7 +264,7 @@ impl Running {
         self.held.take()
     }
 
-    /// Goes on with another spec, if it can now.
+    /// Reconfigures the session with another spec, if it can be done now.
     pub(super) fn configure(
         &mut self,
         spec: Arc<Spec>,
@@ -281,7 +282,7 @@ impl Running {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panicked(payload: &(dyn Any + Send)) -> Fault {
     let text = payload
         .downcast_ref::<&str>()

@@ -1,4 +1,4 @@
-//! What the session is told, what it asks for, and where each of these goes.
+//! Inputs to the session, and the dispatch of its outputs.
 
 use windlass_core::{
     EffectId, Input as SessionInput, Message, Output as SessionOutput,
@@ -22,28 +22,28 @@ use super::{
 use crate::protocol::frames::{Facts, Frames};
 
 impl Engine {
-    /// Tells the session that runs something.
+    /// Sends an input to the running session.
     pub(super) fn send(&mut self, input: SessionInput) {
         if let Some(session) = &mut self.session {
             session.send(input);
         }
     }
 
-    /// An answer to an effect of the session, from wherever it comes.
+    /// Passes an answer to an effect to the session, whatever its origin.
     pub(super) fn answer_session(&mut self, id: EffectId, answer: Answer) {
         if let Some(session) = &mut self.session {
-            // One that comes too late is nothing.
+            // A late answer is ignored.
             session.answered(id, answer);
         }
     }
 
-    /// The host answers an effect that was performed for the session, or for its end.
+    /// Handles the host's answer to an effect of the session, or of a hook that runs at its end.
     pub(super) fn session_answered(&mut self, id: EffectId, answer: Answer) {
         if self.told(id, &answer) {
             return;
         }
         if let Answer::HttpHead { status, .. } = &answer {
-            // An answer that breaks off later has no status of an error.
+            // A response that breaks off later has no error status.
             self.http_status = Some(*status).filter(|status| *status >= 400);
         }
         self.answer_session(id, answer);
@@ -57,7 +57,7 @@ impl Engine {
         }
     }
 
-    /// Lets the session hear what it was told, and does what it asks for.
+    /// Runs the session: passes inputs to it and dispatches its outputs.
     pub(super) fn turn_session(&mut self) {
         loop {
             let Some(session) = self.session.as_mut().filter(|it| !it.is_held()) else {
@@ -73,7 +73,7 @@ impl Engine {
         }
     }
 
-    /// Tells the session the next thing. False when there is nothing.
+    /// Passes the next input to the session. Returns false if there is none.
     fn hear_next(&mut self) -> bool {
         let is_finishing = self.state == State::Draining;
         let Some(session) = &mut self.session else {
@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// The session has come to an end that it should not have.
+    /// Handles a fault that has ended the session.
     fn session_failed(&mut self, fault: Fault) {
         self.drop_session();
         self.has_ended = true;
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Lets the session go, with everything that it has under way.
+    /// Drops the session and abandons all its open effects.
     pub(super) fn drop_session(&mut self) -> Option<Running> {
         self.take_journal();
         let session = self.session.take()?;
@@ -120,7 +120,7 @@ impl Engine {
         Some(session)
     }
 
-    /// Does what the session asks for.
+    /// Dispatches an output of the session.
     fn session_output(&mut self, output: SessionOutput) {
         match output {
             SessionOutput::Message(message) => self.session_says(message),
@@ -133,7 +133,7 @@ impl Engine {
                 }
                 self.outbox.push(Output::Abandon(id));
             }
-            // Who wants a change that does not apply goes on without it.
+            // A rejected change has no further consequence.
             _ => {}
         }
     }
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// Has a hook run: by whoever reads lines, where it is a callback of theirs.
+    /// Runs a hook: callbacks are requests to the SDK, all other hooks are performed by the host.
     fn run_hook(&mut self, id: EffectId, call: HookCall) {
         if self.asks_in_lines() && !self.is_command(&call.hook) {
             self.ask_hook(Purpose::hook(id, &call), call);
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// The transcript that a hook is told of is there, or cannot be: the hook runs in any case.
+    /// Runs the hook that waited for the transcript, whether or not the transcript could be created.
     pub(super) fn transcript_made(&mut self, id: EffectId) {
         match self.unpark(id) {
             Some(Parked::Hook(_, true)) => self.answer_session(id, Answer::Cancelled),
@@ -180,7 +180,7 @@ impl Engine {
         }
     }
 
-    /// Has the host perform an effect of the session, with the tools and hooks that belong to it.
+    /// Has the host perform an effect of the session, with the tools and hooks of its configuration.
     fn perform(&mut self, id: EffectId, effect: SessionEffect) {
         if let Some(session) = &self.session {
             let number = session.prepared.config.number;
@@ -188,12 +188,12 @@ impl Engine {
         }
     }
 
-    /// Whether questions and callbacks are the business of whoever reads lines, and not of the host.
+    /// Whether permission questions and callbacks are sent as lines instead of being performed by the host.
     pub(super) fn asks_in_lines(&self) -> bool {
         self.launch.face == Face::Lines
     }
 
-    /// Whether a hook is a command, and none of the SDK's callbacks.
+    /// Whether a hook is a command and not a callback of the SDK.
     fn is_command(&self, hook: &str) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.prepared.config.commands.contains(hook))
@@ -225,7 +225,7 @@ impl Engine {
         self.session.as_mut()?.unpark(id)
     }
 
-    /// Runs a call: a tool of the agent's own before one of the session's, and these before the host's.
+    /// Runs a call. Tools of the agent's own servers take precedence over the session's, and these over the host's.
     pub(super) fn run_tool(&mut self, id: EffectId, call: ToolCall) {
         let Some(session) = &self.session else { return };
         let of_agent = (call.agent.as_ref())
@@ -262,12 +262,12 @@ impl Engine {
         }
     }
 
-    /// A call that was waited with is not run.
+    /// Answers a parked call with an error instead of running it.
     pub(super) fn refuse_call(&mut self, id: EffectId, text: String) {
         self.answer_session(id, Answer::Tool(ToolResult::error(text)));
     }
 
-    /// The session says something: at once, or when what belongs to it is written.
+    /// Sends a message of the session: immediately, or after what belongs to it has been written.
     fn session_says(&mut self, mut message: Message) {
         if let Message::System(SystemMessage::TaskNotification(task)) = &mut message
             && let Some(call) = &task.tool_use_id
@@ -303,7 +303,7 @@ impl Engine {
         }
     }
 
-    /// What a command puts out in the background is kept there, or is not: its messages come all the same.
+    /// Records the output file of a background command. If there is none, its messages are sent all the same.
     pub(super) fn output_begun(&mut self, call: String, file: Result<String, String>) {
         match file {
             Ok(file) => {
@@ -313,14 +313,14 @@ impl Engine {
         }
     }
 
-    /// A message waits for what belongs to it, and the session with it.
+    /// Holds back a message, and the session with it, until what belongs to it has been written.
     fn hold(&mut self, message: Message) {
         if let Some(session) = &mut self.session {
             session.hold(message);
         }
     }
 
-    /// Says what waited to be said.
+    /// Sends the held message.
     pub(super) fn emit_held(&mut self) {
         let held = self.session.as_mut().and_then(Running::take_held);
         if let Some(message) = held {
@@ -345,7 +345,7 @@ fn is_command(task: &TaskStarted) -> bool {
     task.task_type == Some(TaskKind::LocalBash)
 }
 
-/// A message in a word or two, without what it says.
+/// A short description of a message, without its content.
 fn noted(message: &Message) -> String {
     match message {
         Message::System(SystemMessage::ApiRetry(retry)) => format!(

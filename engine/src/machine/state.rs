@@ -1,37 +1,38 @@
-//! The life of an engine: its states, what leads from one to another, and the diagram of it in `docs/architecture.md`.
+//! The life cycle of an engine: its states, the transitions, and their diagram in `docs/architecture.md`.
 
 use std::fmt::Write as _;
 
-/// Where an engine stands.
+/// The state of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// The session that is to go on is read. Lines wait.
+    /// The session to be resumed is being read. Lines wait.
     Opening,
-    /// There is no session to begin, and the SDK was told so: its first words are waited for, so that it hears it.
+    /// No session can begin, and the SDK has been told so. The engine waits for the first input, so that the SDK reads the
+    /// result.
     Refused,
-    /// Nothing was said yet.
+    /// Nothing has been received yet.
     Fresh,
-    /// Settings and project files are read for the first time.
+    /// Settings and project files are being read for the first time.
     Preparing,
-    /// What sessions are made of is known, and none runs.
+    /// The configuration is complete, and no session runs.
     Ready,
     /// A session runs.
     Running,
-    /// Settings and project files are read again.
+    /// Settings and project files are being read again.
     Reconfiguring,
-    /// The conversation ends, and another begins in its place.
+    /// The conversation is being ended; another one begins in its place.
     Clearing,
-    /// No more is to come: the session works off what it has.
+    /// The input has ended: the session finishes its work.
     Draining,
-    /// All is answered: worktrees, hooks of the end, servers.
+    /// Everything is answered. Worktrees are removed, hooks are told about the end, servers are shut down.
     Closing,
-    /// The same in a hurry: somebody wants the engine to end, or nobody reads it.
+    /// The same, without waiting for running work: the engine was told to stop, or its reader is gone.
     Stopping,
-    /// Nothing happens any more.
+    /// The final state.
     Ended,
 }
 
-/// What leads from one state to another.
+/// A step from one state to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     Opened,
@@ -51,7 +52,7 @@ pub(super) enum Step {
     End,
 }
 
-/// Every transition there is.
+/// All transitions.
 const TRANSITIONS: [(State, Step, State); 31] = {
     use State::*;
     use Step::*;
@@ -91,14 +92,14 @@ const TRANSITIONS: [(State, Step, State); 31] = {
 };
 
 impl State {
-    /// The state that a step leads to; none where there is no such step from here.
+    /// The state after a step; `None` if the step is not possible in this state.
     pub(super) fn after(self, step: Step) -> Option<Self> {
         let mut transitions = TRANSITIONS.iter();
         let (.., to) = transitions.find(|(from, by, _)| *from == self && *by == step)?;
         Some(*to)
     }
 
-    /// Whether nothing but the end is left to do.
+    /// Whether only the shutdown is left to do.
     pub(super) fn is_over(self) -> bool {
         matches!(
             self,
@@ -112,7 +113,7 @@ impl State {
 pub fn diagram() -> String {
     let mut text = String::from("stateDiagram-v2\n    [*] --> Opening\n");
     for (from, step, to) in TRANSITIONS {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "    {from:?} --> {to:?} : {step:?}");
     }
     text.push_str("    Ended --> [*]\n");

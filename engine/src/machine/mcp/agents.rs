@@ -1,9 +1,12 @@
-//! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
+//! MCP servers that belong to a single agent: those configured inline in an agent's `mcpServers`.
 //!
-//! They start when their agent first does, and end with the session: the core asks for the tools that an agent brings along
-//! (`AgentProfile::brings_tools`), and the agent begins when its servers have answered. Their tools are offered to it alone; two agents
-//! may each have a server of one name. What an SDK asks of a server by its name is meant for the session's own, or, where the
-//! session has none, for those of all agents that have one.
+//! They start when their agent is first started, and end with the session. The core requests the tools that an agent brings
+//! along
+//! (`AgentProfile::brings_tools`), and the agent begins once its servers have answered. Their tools are offered to this agent
+//! only,
+//! so two agents may each have a server of the same name. A request of the SDK that names a server means the session's own
+//! server
+//! or, if the session has none of that name, those of all agents that have one.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -22,12 +25,13 @@ use crate::machine::{
     running::Parked,
 };
 
-/// Definitions and the ways to them, by the names the model calls them by.
+/// Tool definitions and their routes, by the names that the model uses.
 type OwnTools = BTreeMap<String, (ToolDefinition, Route)>;
 
 impl Engine {
-    /// The servers that agents have for themselves are those of the agents there are now: those that stay as they were go on,
-    /// others end, new ones wait for their agent.
+    /// Matches the agents' servers to the current set of agents: unchanged servers continue, servers that are gone end, and
+    /// new ones
+    /// are started with their agent.
     pub(in crate::machine) fn exchange_agents_servers(&mut self) {
         let Some(prepared) = self.prepared.clone() else {
             return;
@@ -40,12 +44,12 @@ impl Engine {
             .map(|agent| (agent.name.clone(), inline_servers(agent)))
             .filter(|(_, servers)| !servers.is_empty())
             .collect();
-        // What an agent had that is no more ends, too.
+        // Servers of agents that no longer exist end as well.
         for agent in self.servers.agents.keys() {
             wanted.entry(agent.clone()).or_default();
         }
         for (agent, configs) in wanted {
-            // A folder that nobody has trusted could hand the keys to a program of its own.
+            // An untrusted folder could otherwise pass the API keys to a program of its own.
             let is_of_folder =
                 |known: &AgentProfile| known.name == agent && known.source == AgentSource::Project;
             let may_name_keys = config.is_trusted || !spec.tools.agents.iter().any(is_of_folder);
@@ -53,14 +57,14 @@ impl Engine {
             servers.variables.clone_from(&config.variables);
             self.replace_dynamic(&Some(agent), &configs, may_name_keys);
         }
-        // The main thread begins with the session.
+        // The main thread's agent starts with the session.
         if let Some(agent) = spec.tools.agent.clone() {
             self.start_servers_of(&agent);
         }
     }
 
-    /// The servers that were added while the engine runs are these from now on. The names of those to connect, and what
-    /// was removed.
+    /// Replaces the servers that were added at run time. Returns the names of those to connect, and of those that were
+    /// removed.
     pub(super) fn replace_dynamic(
         &mut self,
         owner: &super::Owner,
@@ -101,7 +105,7 @@ impl Engine {
         (new, removed)
     }
 
-    /// Connects to the servers of an agent to which nobody has yet.
+    /// Connects to those servers of an agent that have not been started yet.
     fn start_servers_of(&mut self, agent: &str) {
         let servers = self.servers.agents.get(agent);
         for name in servers.map(|it| it.not_started()).unwrap_or_default() {
@@ -109,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// An agent starts: it gets the tools of its servers once these have answered.
+    /// Starts the servers of an agent that is about to begin; it gets their tools once they have answered.
     pub(in crate::machine) fn provision(&mut self, id: EffectId, call: &ToolCall) {
         match call.input.decode::<TaskInput>() {
             Ok(task) => {
@@ -121,7 +125,7 @@ impl Engine {
         }
     }
 
-    /// Hands tools to the agents that wait for no server any more.
+    /// Provides tools to the waiting agents whose servers have all answered.
     pub(in crate::machine) fn provision_agents(&mut self) {
         let waiting = self.session.as_ref().map(|session| session.provisioning());
         for (id, agent) in waiting.unwrap_or_default() {
@@ -149,7 +153,7 @@ impl Engine {
 }
 
 impl ServerTable {
-    /// A spec in which agents with servers bring tools along, and whose main thread has those of the agent it runs as.
+    /// Marks agents with servers as bringing tools along, and gives the main thread the tools of the agent it runs as.
     pub(super) fn offer_to_agents(&self, spec: &mut Spec) {
         for (name, _) in self.agents.iter().filter(|(_, it)| !it.all.is_empty()) {
             if let Some(mut agent) = spec.tools.agents.get(name).cloned() {
@@ -169,7 +173,7 @@ impl ServerTable {
         }
     }
 
-    /// The tools of an agent's servers, as far as these have answered. Of two of one name the first counts.
+    /// The tools of an agent's servers that have answered. If two tools have the same name, the first one is used.
     pub(super) fn agents_tools(&self, agent: &str) -> OwnTools {
         let mut tools = OwnTools::new();
         let servers = self.agents.get(agent).into_iter();
@@ -181,7 +185,7 @@ impl ServerTable {
         tools
     }
 
-    /// The ways to the tools of all agents' servers, by agent.
+    /// The routes to the tools of all agents' servers, by agent.
     pub(super) fn agents_routes(&self) -> BTreeMap<String, Routes> {
         let routes = |agent: &String| {
             let tools = self.agents_tools(agent).into_iter();
@@ -192,7 +196,7 @@ impl ServerTable {
     }
 }
 
-/// The servers that stand in an agent's definition with their configuration. Of two of one name the last counts.
+/// The servers configured inline in an agent's definition. If two have the same name, the last one is used.
 #[must_use]
 pub fn inline_servers(agent: &AgentProfile) -> BTreeMap<String, RawJson> {
     let servers = agent.definition.mcp_servers.iter().flatten();

@@ -1,4 +1,4 @@
-//! Connecting to servers, and what is heard of them later.
+//! Connecting to MCP servers, and handling their events.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::machine::{
     pending::Pending,
 };
 
-/// How long a server may take to say what tools it has, in milliseconds.
+/// How long a server may take to list its tools after the connection was started, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 60_000;
 
 impl Engine {
-    /// The servers that flags, files and the SDK name: those whose names more than one has mean the last of these.
+    /// Adds and connects the servers named by flags, files and the SDK. If several have the same name, the last one is used.
     pub(in crate::machine) fn add_servers(&mut self) {
         let Some(prepared) = self.prepared.clone() else {
             return;
@@ -29,7 +29,7 @@ impl Engine {
         servers.variables.clone_from(&config.variables);
         if !self.launch.flags.only_given_servers() {
             for (name, server) in &config.project_servers {
-                // A folder that nobody has trusted could hand the keys to a program of its own.
+                // An untrusted folder could otherwise pass the API keys to a program of its own.
                 let added = servers.add(name, server.clone(), config.is_trusted);
                 added.is_of_project = true;
             }
@@ -51,7 +51,7 @@ impl Engine {
         self.exchange_agents_servers();
     }
 
-    /// Connects to a server; the number of the connection, which comes to something later.
+    /// Starts connecting to a server. Returns the number of the connection, whose result follows later.
     pub(in crate::machine) fn connect(
         &mut self,
         owner: &Owner,
@@ -88,7 +88,7 @@ impl Engine {
         Some(connection)
     }
 
-    /// Forgets what a server offers and ends what was started for it.
+    /// Discards a server's offer and closes its connection.
     pub(in crate::machine) fn let_go(&mut self, owner: &Owner, name: &str) {
         let Some(server) = self.servers.server_mut(owner, name) else {
             return;
@@ -97,11 +97,11 @@ impl Engine {
         server.due = None;
         let connection = server.connection;
         self.end_connection(connection);
-        // Whoever waits for this connection waits for nothing.
+        // Replies that wait for this connection need not wait any longer.
         self.connection_came_to(connection, &Ok(()));
     }
 
-    /// Ends a connection, be it only about to be made.
+    /// Closes a connection, even while it is still being established.
     pub(super) fn end_connection(&mut self, connection: ConnectionId) {
         for question in self.questions.about_connection(connection) {
             self.withdraw_question(&question);
@@ -111,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// A server has answered, or will not.
+    /// Handles the result of connecting to a server.
     pub(in crate::machine) fn connected(
         &mut self,
         connection: ConnectionId,
@@ -143,7 +143,7 @@ impl Engine {
             self.end_connection(connection);
         }
         self.note(Topic::Mcp, || {
-            // Why not is for `mcp_status`: the words are the server's.
+            // The reason is shown by `mcp_status` only, because it contains text from the server.
             let how = if outcome.is_ok() {
                 "is connected"
             } else {
@@ -167,7 +167,7 @@ impl Engine {
         self.connection_came_to(connection, &outcome);
     }
 
-    /// A server says something of its own accord.
+    /// Handles an unsolicited event of a server.
     pub(in crate::machine) fn server_event(
         &mut self,
         connection: ConnectionId,
@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// Gives up servers that have taken too long.
+    /// Fails connections whose deadline has passed.
     pub(in crate::machine) fn servers_tick(&mut self) {
         let mono = self.now.mono;
         let late = self.servers.every();

@@ -1,5 +1,5 @@
-//! The MCP servers of an engine: which there are, how they are doing, what tools they have. Hosts connect to them and call
-//! them; servers in the SDK's process are spoken to among the lines (`sdk.rs`).
+//! The MCP servers of an engine: their configuration, status and tools. Hosts connect to servers and call them; messages to
+//! servers in the SDK's process are exchanged as lines (`sdk.rs`).
 
 mod agents;
 mod connecting;
@@ -22,21 +22,21 @@ use self::{
 use super::{io::ConnectionId, routes::Route};
 use crate::protocol::reply::ReplyError;
 
-/// Whose servers: an agent's own, or the session's.
+/// The owner of servers: an agent, by name, or the session if `None`.
 pub(super) type Owner = Option<String>;
 
 /// All servers.
 #[derive(Debug, Default)]
 pub(super) struct ServerTable {
-    /// Those of the session.
+    /// The session's servers.
     session: Servers,
-    /// Those that one agent has for itself, by agent.
+    /// Servers that belong to a single agent, by agent.
     agents: BTreeMap<String, Servers>,
-    /// How often anything was connected: no two connections have one number, also where another server has taken a name.
+    /// The number of the last connection. Numbers are never reused, even if another server takes the same name.
     connections: ConnectionId,
-    /// Connections that were made and not ended.
+    /// Connections that have been opened and not closed.
     open: BTreeSet<ConnectionId>,
-    /// Numbers of requests to servers in the SDK's process, by server.
+    /// The number of requests to each server in the SDK's process.
     requests: BTreeMap<String, u64>,
     /// Replies that wait for connections.
     replies: Vec<ServerReply>,
@@ -45,18 +45,18 @@ pub(super) struct ServerTable {
 /// Servers by name.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
-    /// What the settings add to the environment of programs, and may stand in configurations.
+    /// Variables that the settings add to the environment of programs, and that configurations may refer to.
     variables: BTreeMap<String, String>,
     all: BTreeMap<String, Server>,
 }
 
 impl ServerTable {
-    /// The connections that are open, in the end.
+    /// The connections that are still open, at shutdown.
     pub(super) fn into_open(self) -> Vec<ConnectionId> {
         self.open.into_iter().collect()
     }
 
-    /// When a connection that is being made has taken too long.
+    /// The earliest deadline of a connection that is being established.
     pub(super) fn deadline(&self) -> Option<Millis> {
         self.every().filter_map(|(_, server)| server.due).min()
     }
@@ -75,18 +75,18 @@ impl ServerTable {
         }
     }
 
-    /// Every server, with its name: first those of the session, then those of agents.
+    /// Every server with its name: those of the session, then those of agents.
     fn every(&self) -> impl Iterator<Item = (&String, &Server)> {
         let all = std::iter::once(&self.session).chain(self.agents.values());
         all.flat_map(|servers| &servers.all)
     }
 
-    /// Whether there is no server.
+    /// Whether there are no servers.
     pub(super) fn are_none(&self) -> bool {
         self.every().next().is_none()
     }
 
-    /// The server to which a connection leads, or was to lead.
+    /// The owner and name of the server with this current connection.
     fn find(&self, connection: ConnectionId) -> Option<(Owner, String)> {
         let owners = std::iter::once(None).chain(self.agents.keys().cloned().map(Some));
         owners.into_iter().find_map(|owner| {
@@ -100,7 +100,7 @@ impl ServerTable {
         self.of_mut(owner)?.all.get_mut(name)
     }
 
-    /// Whose a server of this name is: the session's, else each agent's that has one.
+    /// The owners of servers with this name: the session, else every agent that has one.
     fn owners(&self, name: &str) -> Result<Vec<Owner>, ReplyError> {
         if self.session.all.contains_key(name) {
             return Ok(vec![None]);
@@ -114,7 +114,7 @@ impl ServerTable {
         }
     }
 
-    /// The servers as `init` names them.
+    /// The servers, in the format of `init`.
     pub(super) fn infos(&self) -> Vec<McpServer> {
         let info = |(name, server): (&String, &Server)| McpServer {
             name: name.clone(),
@@ -123,7 +123,7 @@ impl ServerTable {
         self.every().map(info).collect()
     }
 
-    /// The servers as `mcp_status` describes them; one of an agent's own names the agent.
+    /// The servers, in the format of `mcp_status`; a server of an agent names the agent.
     pub(super) fn status(&self) -> Vec<Value> {
         let of_session = self.session.all.iter();
         let of_session = of_session.map(|(name, server)| server.describe(name));
@@ -142,7 +142,7 @@ impl ServerTable {
         self.session.tools()
     }
 
-    /// The same, each behind the name of its server.
+    /// The same, each with the name of its server.
     pub(super) fn named_tools(&self) -> impl Iterator<Item = (&str, &ToolDefinition)> {
         self.session.all.iter().flat_map(|(name, server)| {
             let tools = server.offer.tools.iter();
@@ -166,13 +166,13 @@ impl Servers {
         }
     }
 
-    /// Whether a server has not answered yet.
+    /// Whether a server is still connecting.
     fn are_pending(&self) -> bool {
         let mut all = self.all.values();
         all.any(|server| server.status == Status::Pending)
     }
 
-    /// The names of those to which nobody has connected yet.
+    /// The names of servers that have not been started.
     fn not_started(&self) -> Vec<String> {
         let all = self.all.iter();
         all.filter(|(_, server)| server.status == Status::NotStarted)
@@ -180,7 +180,7 @@ impl Servers {
             .collect()
     }
 
-    /// Every tool, with the way to it.
+    /// Every tool with its route.
     fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, Route)> {
         self.all.iter().flat_map(|(name, server)| {
             let tools = server.offer.tools.iter();

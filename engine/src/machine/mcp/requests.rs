@@ -1,4 +1,4 @@
-//! What an SDK asks about MCP servers.
+//! Control requests of the SDK about MCP servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +18,14 @@ use crate::{
     protocol::reply::{Reply, ReplyError},
 };
 
-/// A reply that waits for connections: it goes out with the last of them.
+/// A reply that waits for connections; it is sent when the last of them has a result.
 #[derive(Debug)]
 pub(super) struct ServerReply {
     request: String,
     waits_for: BTreeSet<ConnectionId>,
-    /// Why some did not answer.
+    /// The reasons of failed connections.
     failures: Vec<String>,
-    /// Servers in the place of those that were there; none where servers are only connected.
+    /// Set if servers were replaced; `None` if they were only connected.
     exchanged: Option<Exchanged>,
 }
 
@@ -36,12 +36,12 @@ struct Exchanged {
 }
 
 impl Engine {
-    /// All servers as `mcp_status` describes them.
+    /// All servers, in the format of `mcp_status`.
     pub(in crate::machine) fn server_status(&self) -> Value {
         json!({"mcpServers": self.servers.status()})
     }
 
-    /// Connects anew; the reply follows when it is known what came of it.
+    /// Reconnects to a server; the reply follows when the result is known.
     pub(in crate::machine) fn reconnect(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
         let known = self.servers.session.all.get(name);
         if known.is_some_and(|server| server.kind == Kind::Sdk) {
@@ -53,7 +53,7 @@ impl Engine {
         self.enable(id, name)
     }
 
-    /// Takes a server in again; the reply follows when it is known what came of it.
+    /// Enables a server; the reply follows when the result is known.
     pub(in crate::machine) fn enable(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
         let owners = self.servers.owners(name)?;
         let names = owners.into_iter().map(|owner| (owner, name.to_owned()));
@@ -61,7 +61,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Leaves a server out for now.
+    /// Disables a server for now.
     pub(in crate::machine) fn disable(&mut self, name: &str) -> Result<(), ReplyError> {
         for owner in self.servers.owners(name)? {
             self.let_go(&owner, name);
@@ -73,7 +73,7 @@ impl Engine {
         Ok(())
     }
 
-    /// None where the reply has to wait for the servers that are new.
+    /// Replaces the dynamic servers. Returns `None` if the reply has to wait for new servers.
     pub(in crate::machine) fn set_servers(
         &mut self,
         id: &str,
@@ -91,14 +91,14 @@ impl Engine {
         None
     }
 
-    /// Connects to servers; the reply to a request waits for all of them.
+    /// Connects to servers; the reply to the request waits for all of them.
     fn connect_for(
         &mut self,
         request: &str,
         names: Vec<(Owner, String)>,
         exchanged: Option<Exchanged>,
     ) {
-        // Before they begin: what fails at once has a reply to be told in.
+        // Registered before connecting, so that the reply also covers connections that fail immediately.
         let first = self.servers.connections + 1;
         let count = names.len() as u64;
         self.servers.replies.push(ServerReply {
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// A connection has come to something: replies that wait for it may go out.
+    /// Records the result of a connection and sends the replies that waited only for it.
     pub(super) fn connection_came_to(
         &mut self,
         connection: ConnectionId,
@@ -148,8 +148,9 @@ impl Engine {
         Reply::with(json!({"added": added, "removed": removed, "errors": errors}))
     }
 
-    /// From now on, or no longer, no mode lets the tools of a server run unasked; rules hold as ever. It holds for the session,
-    /// also for a server that is not there yet.
+    /// Guards the tools of a server, or removes the guard: while guarded, no permission mode lets them run without asking,
+    /// but
+    /// permission rules apply as usual. The guard belongs to the session, and also covers a server that does not exist yet.
     pub(in crate::machine) fn set_server_mode(&mut self, name: &str, is_guarded: bool) -> Reply {
         self.tell_session(SessionInput::GuardServer {
             server: name.to_owned(),
@@ -161,7 +162,8 @@ impl Engine {
         }
     }
 
-    /// Calls a tool of a server as the SDK itself: neither model nor rules come into it, and the answer is the server's own.
+    /// Calls a server's tool on behalf of the SDK, without involving the model or permission rules. The reply is the server's
+    /// answer.
     pub(in crate::machine) fn call_past_the_model(
         &mut self,
         id: &str,
@@ -191,7 +193,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads what a server has to show.
+    /// Reads a resource of a server.
     pub(in crate::machine) fn read_resource(
         &mut self,
         id: &str,
@@ -202,7 +204,7 @@ impl Engine {
             let text = format!("{uri} is not read: only resources that begin with ui:// are");
             return Err(ReplyError::new(text));
         }
-        // Of the agents that have a server of this name some may never have started: one that runs answers.
+        // Several agents may have a server of this name, and some may never have started: use one that runs.
         let mut refusal = not_found(name);
         let owners = self.servers.owners(name)?;
         let connection = owners.iter().find_map(|owner| {
@@ -219,7 +221,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A server has answered what it was asked past the model, or not.
+    /// Handles a server's answer to a request outside of the conversation.
     pub(in crate::machine) fn asked(&mut self, id: &str, answer: Result<RawJson, String>) {
         let reply = match answer {
             Ok(answer) => Reply::with(answer),

@@ -1,4 +1,4 @@
-//! MCP servers that live in the SDK's process: JSON-RPC among the lines.
+//! MCP servers in the SDK's process: JSON-RPC messages inside control requests.
 
 use std::borrow::Cow;
 
@@ -21,30 +21,30 @@ use crate::{
     protocol::{PROTOCOL_VERSION, reply::Reply, sdk_request::SdkRequest},
 };
 
-/// The version of the Model Context Protocol that is spoken.
+/// The supported version of the Model Context Protocol.
 const MCP_VERSION: &str = "2025-11-25";
 
-/// What a message to a server is for.
+/// The purpose of a message to a server.
 #[derive(Debug)]
 pub(in crate::machine) enum ServerMessage {
-    /// The engine introduces itself.
+    /// The `initialize` request.
     Initialize(ConnectionId, String),
-    /// It says that it has understood the answer.
+    /// The `initialized` notification, after the server's answer.
     Initialized(ConnectionId, String, Option<Value>),
-    /// It asks for a page of tools.
+    /// A request for a page of the tool list.
     ListTools(ConnectionId, String, Listing),
-    /// A call of a tool.
+    /// A tool call.
     Call {
         id: EffectId,
         server: String,
         /// The number of the request.
         number: u64,
     },
-    /// Nobody waits for what was asked before.
+    /// A cancellation notification.
     GivenUp,
 }
 
-/// The tools of a server, as far as they have come.
+/// The tool list of a server, as far as it has been received.
 #[derive(Debug, Default)]
 pub(in crate::machine) struct Listing {
     info: Option<Value>,
@@ -53,7 +53,7 @@ pub(in crate::machine) struct Listing {
 }
 
 impl ServerMessage {
-    /// The call that it is.
+    /// The tool call that the message belongs to.
     pub(in crate::machine) fn call(&self) -> Option<EffectId> {
         match self {
             Self::Call { id, .. } => Some(*id),
@@ -61,7 +61,7 @@ impl ServerMessage {
         }
     }
 
-    /// The connection that it is part of making.
+    /// The connection that the message helps to establish.
     pub(in crate::machine) fn connects(&self) -> Option<ConnectionId> {
         match self {
             Self::Initialize(connection, _)
@@ -119,7 +119,7 @@ struct Introduction {
 }
 
 impl Engine {
-    /// Introduces the engine to a server and asks what tools it has.
+    /// Starts the MCP handshake with a server, which ends with its tool list.
     pub(super) fn introduce(&mut self, connection: ConnectionId, server: &str) {
         let params = json!({
             "protocolVersion": MCP_VERSION,
@@ -144,7 +144,7 @@ impl Engine {
         self.send_to_server(&server, &message, purpose);
     }
 
-    /// Calls a tool.
+    /// Calls a tool of a server in the SDK's process.
     pub(in crate::machine) fn call_sdk_tool(
         &mut self,
         id: EffectId,
@@ -185,12 +185,12 @@ impl Engine {
         self.send_to_server(server, &message, purpose);
     }
 
-    /// A call was given up: the server is told that nobody waits for it any more.
+    /// Tells the server that a call has been cancelled.
     pub(in crate::machine) fn call_given_up(&mut self, message: &ServerMessage) {
         if let ServerMessage::Call { server, number, .. } = message {
             let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
                 "params": {"requestId": number, "reason": "the call was given up"}});
-            // Whether the server takes note is its own affair.
+            // Whether the server honours it does not matter.
             self.send_to_server(server, &cancelled, ServerMessage::GivenUp);
         }
     }
@@ -225,7 +225,7 @@ impl Engine {
         }
     }
 
-    /// A server answers, or cannot be asked.
+    /// Handles a server's answer, or the failure to get one.
     pub(in crate::machine) fn server_answered(
         &mut self,
         message: ServerMessage,
@@ -243,7 +243,7 @@ impl Engine {
                 let introduction = answer.and_then(introduced);
                 match introduction {
                     Ok(info) => {
-                        // Acknowledged, not answered.
+                        // The SDK acknowledges the notification; there is no answer.
                         let greeting =
                             json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
                         let purpose = ServerMessage::Initialized(connection, server.clone(), info);
@@ -288,7 +288,7 @@ impl Engine {
         }
     }
 
-    /// A server in the SDK's process says something of its own accord.
+    /// Handles an unsolicited message of a server in the SDK's process.
     pub(in crate::machine) fn server_says(&mut self, id: &str, name: &str, message: &RawJson) {
         #[derive(Deserialize)]
         struct Notification {
@@ -307,7 +307,7 @@ impl Engine {
 }
 
 impl Listing {
-    /// Takes in a page; the cursor of the next one, if the list goes on.
+    /// Adds a page; returns the cursor of the next one if the list continues.
     fn take(&mut self, answer: RawJson, server: &str) -> Result<Option<String>, String> {
         let page: ToolPage = decode(&result_of(answer, "tools/list")?, "tools/list")?;
         let cursor = self.pages.next(page.tools.len(), page.next_cursor)?;
@@ -347,7 +347,7 @@ fn decode<T: serde::de::DeserializeOwned>(raw: &RawJson, method: &str) -> Result
         .map_err(|error| format!("the answer to {method} is not of its form: {error}"))
 }
 
-/// A name as tools may have it: what the Messages API does not take becomes `_`.
+/// A name in the form that tool names may have: characters that the Messages API rejects become `_`.
 fn plain_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars()

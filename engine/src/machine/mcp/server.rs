@@ -1,4 +1,4 @@
-//! One MCP server: how it is reached, how it is doing, what it offers.
+//! One MCP server: how to reach it, its status, and what it offers.
 
 use std::collections::BTreeMap;
 
@@ -19,44 +19,44 @@ use crate::{
 pub(super) struct Server {
     pub(super) kind: Kind,
     pub(super) config: RawJson,
-    /// What the settings add to the environment of programs, as it was when it was added.
+    /// The variables that the settings added to the environment of programs when the server was added.
     pub(super) variables: BTreeMap<String, String>,
-    /// Its configuration may name keys, and then gets them.
+    /// Whether its configuration may refer to API keys and receive their values.
     pub(super) may_name_keys: bool,
     pub(super) status: Status,
     pub(super) offer: Offer,
-    /// It was added while the engine ran.
+    /// Whether it was added while the engine ran.
     pub(super) is_dynamic: bool,
-    /// It stands in the project's `.mcp.json`.
+    /// Whether it comes from the project's `.mcp.json`.
     pub(super) is_of_project: bool,
-    /// Which connection counts: an answer to an earlier one comes too late. 0 before the first.
+    /// The current connection; answers of earlier ones are ignored. 0 before the first.
     pub(super) connection: ConnectionId,
-    /// When it has taken too long to answer.
+    /// The deadline for its answer.
     pub(super) due: Option<Millis>,
-    /// It has ended by itself.
+    /// Whether it has ended by itself.
     pub(super) is_closed: bool,
 }
 
-/// How a server is doing.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Status {
-    /// Nobody has connected to it yet.
+    /// It has not been started yet.
     NotStarted,
-    /// It has not answered yet.
+    /// It is connecting.
     Pending,
     Connected,
-    /// It could not be reached, and why.
+    /// It could not be reached; holds the reason.
     Failed(String),
-    /// It is left out for now.
+    /// It is disabled for now.
     Disabled,
 }
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It lives in the SDK's process.
+    /// In the SDK's process.
     Sdk,
-    /// By the host: a program that is started.
+    /// Through the host.
     Host,
 }
 
@@ -76,7 +76,7 @@ impl Kind {
 }
 
 impl Server {
-    /// One that is not yet connected.
+    /// A server that is not connected yet.
     pub(super) fn new(kind: Kind, config: RawJson, may_name_keys: bool) -> Self {
         Self {
             kind,
@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// The way to a tool of it.
+    /// The route to one of its tools.
     pub(super) fn route(&self, name: &str, tool: &str) -> Option<Route> {
         let tool = tool.to_owned();
         match self.kind {
@@ -109,7 +109,7 @@ impl Server {
         }
     }
 
-    /// How it is doing now: a program may have ended meanwhile.
+    /// Its current status; the program may have ended in the meantime.
     pub(super) fn status(&self) -> Status {
         if self.status == Status::Connected && self.is_closed {
             return Status::Failed("it has ended; reconnect it to use its tools".to_owned());
@@ -117,12 +117,12 @@ impl Server {
         self.status.clone()
     }
 
-    /// Leaves it out for now.
+    /// Disables the server for now.
     pub(super) fn disable(&mut self) {
         self.status = Status::Disabled;
     }
 
-    /// Why it could not be reached, if it could not.
+    /// The reason why it could not be reached, if it failed.
     pub(super) fn failure(&self) -> Option<&str> {
         match &self.status {
             Status::Failed(reason) => Some(reason),
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// The connection to the program that it is.
+    /// The host's connection to the server; an error for a server in the SDK's process, or if it is not connected.
     pub(super) fn program(&self, name: &str) -> Result<ConnectionId, ReplyError> {
         if self.kind == Kind::Sdk {
             let text = format!("{name} lives in the process of the SDK: ask it there");
@@ -156,7 +156,7 @@ impl Server {
             .collect();
         let mut described = json!({"name": name, "status": status.name(), "tools": tools});
         let mut config: Map<String, Value> = self.config.decode().unwrap_or_default();
-        // What says nothing is a program.
+        // A configuration without `type` describes a program.
         let transport = config.entry("type").or_insert("stdio".into()).clone();
         if transport == "stdio" {
             config.entry("args").or_insert(json!([]));

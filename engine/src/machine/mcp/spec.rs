@@ -1,4 +1,4 @@
-//! What servers add to what sessions are told.
+//! The parts of a spec that depend on MCP servers.
 
 use std::sync::Arc;
 
@@ -7,16 +7,17 @@ use windlass_core::Spec;
 use crate::machine::{Engine, routes::Routes, running::Running};
 
 impl Engine {
-    /// Whether a server of the main thread has not answered yet: one of the session, or of the agent that it runs as. Those of
-    /// other agents are their agents' to wait for.
+    /// Whether a server of the main thread is still connecting: one of the session, or of the agent that the main thread runs
+    /// as. Only
+    /// other agents wait for their own servers.
     pub(in crate::machine) fn servers_are_pending(&self) -> bool {
         let agent = (self.prepared.as_ref()).and_then(|it| it.spec().tools.agent.as_deref());
         let agents_own = agent.and_then(|agent| self.servers.agents.get(agent));
         self.servers.session.are_pending() || agents_own.is_some_and(|it| it.are_pending())
     }
 
-    /// What the next session is told: with the tools of MCP servers, each where it belongs, and with what `init` says about
-    /// the servers.
+    /// The spec for the next session: with the tools of MCP servers, each given to its owner, and the list of servers for
+    /// `init`.
     pub(in crate::machine) fn spec(&self) -> Option<Arc<Spec>> {
         let spec = Arc::clone(self.prepared.as_ref()?.spec());
         if self.servers.are_none() {
@@ -34,12 +35,12 @@ impl Engine {
             }
         }
         self.servers.offer_to_agents(&mut spec);
-        // Those that a program has in its own process are listed already.
+        // Servers in the embedding program's own process are listed already.
         spec.environment.mcp_servers.extend(self.servers.infos());
         Some(Arc::new(spec))
     }
 
-    /// Leads the calls of a session to the servers as they are now.
+    /// Updates the session's routes to the tools of MCP servers.
     pub(in crate::machine) fn route(&self, session: &mut Running) {
         let tools = self.servers.tools();
         let mut routes: Routes = tools
@@ -57,8 +58,8 @@ impl Engine {
     }
 }
 
-/// Whether a tool of the main thread's agent may stand in the place of one of the session's: not in that of the one that is
-/// asked for permission.
+/// Whether a tool of the main thread's agent may replace a tool of the session; the permission prompt tool may not be
+/// replaced.
 pub(super) fn may_replace(asked: Option<&str>, tool: &str) -> bool {
     asked != Some(tool)
 }
