@@ -1,10 +1,8 @@
 //! Derives a separate id for each content block of a message.
 //!
 //! The core gives a message one id. The SDKs and transcripts represent every content block of a response as a frame or line
-//! of
-//! its own, and the ids on both sides must match: applications look up the `uuid` of a frame in the transcript file. Both
-//! sides
-//! therefore use this function.
+//! of its own, and the ids on both sides must match: applications look up the `uuid` of a frame in the transcript file. Both
+//! sides therefore use this function.
 
 use windlass_core::{Seeded, Uuid};
 

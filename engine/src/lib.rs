@@ -13,10 +13,8 @@
 //! [`block_uuid()`] derives the ids of a message's content blocks, which the first two modules share.
 //!
 //! The crate does no IO and is independent of the operating system: its input and output are texts, and paths are texts as
-//! well
-//! ([`path`]). Hosts open files, start programs and provide the time. `cargo xtask test` builds the crate for wasm32 and
-//! checks
-//! that it uses nothing else.
+//! well ([`path`]). Hosts open files, start programs and provide the time. `cargo xtask test` builds the crate for wasm32 and
+//! checks that it uses nothing else.
 #![forbid(unsafe_code)]
 
 mod block_uuid;

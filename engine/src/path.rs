@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A path whose components are separated by `/`. A path of a Windows host begins with its drive, as in `C:/Users`.
 ///
 /// The text is kept as it was written. Two paths are equal if their components are: `a//b/.` equals `a/b`. `..` is kept,
-/// because
-/// its target is known only after links have been followed.
+/// because its target is known only after links have been followed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TextPath(String);
@@ -49,8 +48,7 @@ impl TextPath {
     }
 
     /// Resolves another path in this folder: an absolute path is returned unchanged. A drive is recognised only if this path
-    /// has
-    /// one too; elsewhere `C:` is an ordinary name.
+    /// has one too; elsewhere `C:` is an ordinary name.
     #[must_use]
     pub fn join(&self, below: impl AsRef<str>) -> Self {
         let below = below.as_ref();

@@ -4,8 +4,7 @@
 const LONGEST_KEY: usize = 200;
 
 /// The key of a path, which must be real and in NFC: every character except ASCII letters and digits is replaced by `-`. A
-/// key
-/// of more than 200 characters is cut and ends in a hash of the whole path.
+/// key of more than 200 characters is cut and ends in a hash of the whole path.
 ///
 /// Characters are counted as UTF-16 code units, as in the official engine.
 #[must_use]

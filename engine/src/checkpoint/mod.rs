@@ -1,6 +1,5 @@
 //! File checkpoints: the contents of files before a session changed them, recorded for each user message, and rewinding to
-//! them
-//! (Agent SDK reference, `enableFileCheckpointing`, `rewindFiles`).
+//! them (Agent SDK reference, `enableFileCheckpointing`, `rewindFiles`).
 //!
 //! ```text
 //! file-history/index.jsonl   which file was changed after which message

@@ -39,8 +39,7 @@ struct Backup<'a> {
 
 /// The transcript line for the message that is being answered: the state of each file when the message arrived, with the
 /// number of its records. `is_update` is set if a line was already written for the message and another file has been kept
-/// since.
-/// Paths below `cwd` are relative to it.
+/// since. Paths below `cwd` are relative to it.
 ///
 /// # Errors
 /// Any error of the JSON encoder.

@@ -1,8 +1,7 @@
 //! Changes of settings and files while a session runs.
 //!
 //! The configuration of sessions is rebuilt from flags, files and the `initialize` request. The running session adopts the
-//! new
-//! configuration as soon as it is idle. If the configuration cannot be rebuilt, the request fails and nothing changes.
+//! new configuration as soon as it is idle. If the configuration cannot be rebuilt, the request fails and nothing changes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -146,8 +145,7 @@ impl Engine {
     }
 
     /// Writes settings into a file: the output style into the local settings of the project, in force from the next turn on,
-    /// or the
-    /// effort into the user's settings, in force for later sessions.
+    /// or the effort into the user's settings, in force for later sessions.
     pub(super) fn update_settings(
         &mut self,
         id: String,
@@ -280,8 +278,7 @@ impl Engine {
     }
 
     /// Adds a folder below a working directory to the workspace as a root of its own. `named` is the folder as the request
-    /// named
-    /// it, `folder` its real path.
+    /// named it, `folder` its real path.
     pub(super) fn register_repo_root(
         &mut self,
         named: &str,

@@ -225,8 +225,7 @@ impl Engine {
     }
 
     /// Sets the session's title: the name given on the command line, which also applies to a resumed session, else the SDK's
-    /// title,
-    /// which applies only to a new session, because a resumed session already has one.
+    /// title, which applies only to a new session, because a resumed session already has one.
     pub(super) fn give_title(&mut self, of_sdk: Option<&str>) {
         let of_sdk = of_sdk.filter(|_| self.resumed.is_none());
         let title = (self.launch.flags.name.take()).or_else(|| of_sdk.map(ToOwned::to_owned));

@@ -99,8 +99,7 @@ pub trait EngineHost {
 ///
 /// While the reader is behind, inputs are still taken in and answers to effects wait. An answer to a question of the engine
 /// therefore always reaches its recipient. After a stop signal the driver no longer waits for the reader. Returns how the
-/// engine
-/// ended, and the lines that had not been written by then.
+/// engine ended, and the lines that had not been written by then.
 pub async fn drive<H: EngineHost>(
     engine: &mut Engine,
     host: &H,

@@ -24,10 +24,8 @@ impl Telling {
 
 impl Engine {
     /// Runs the hooks for these occurrences: commands always, callbacks as long as they can answer. Each hook has the timeout
-    /// with
-    /// which it was registered, and a common limit applies to all; a hook that exceeds either is stopped. The shutdown
-    /// continues when
-    /// all are done.
+    /// with which it was registered, and a common limit applies to all; a hook that exceeds either is stopped. The shutdown
+    /// continues when all are done.
     pub(super) fn tell(&mut self, occurrences: &[Occurrence]) {
         let mut telling = Telling {
             waiting: BTreeMap::new(),

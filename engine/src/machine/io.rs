@@ -1,8 +1,7 @@
 //! The inputs and outputs of the engine.
 //!
 //! Every effect of the engine is answered exactly once, by an [`Outcome`] of its kind. Effects of its session are answered as
-//! the
-//! core requires ([`windlass_core::effect`]).
+//! the core requires ([`windlass_core::effect`]).
 
 use std::collections::BTreeMap;
 
@@ -157,8 +156,7 @@ pub enum Effect {
     /// A file checkpoint operation. [`Outcome::Checkpointed`].
     Checkpoint(Checkpoint),
     /// Store the output of a background command beside the session's transcript. The text is the id of the call that started
-    /// it.
-    /// [`Outcome::OutputFile`].
+    /// it. [`Outcome::OutputFile`].
     KeepOutput(Lease, String),
     /// Write permission updates into the settings files that they are for. [`Outcome::Written`].
     WritePermissions(Vec<PermissionUpdate>),

@@ -152,8 +152,7 @@ impl Engine {
     }
 
     /// The seed of the session that is about to begin. A resumed session mixes its leaf into the seed, so that its ids differ
-    /// from
-    /// those in its transcript even if it began with the same seed.
+    /// from those in its transcript even if it began with the same seed.
     fn session_seed(&mut self) -> [u8; 32] {
         let Some(mut seed) = self.launch.session_seed.take() else {
             return fresh_seed(&mut self.ids);
@@ -205,8 +204,7 @@ impl Engine {
     }
 
     /// Marks the running session as stale: its configuration, or only the tools of its servers, have changed. It is
-    /// reconfigured
-    /// when it is idle.
+    /// reconfigured when it is idle.
     pub(super) fn made_of_changed(&mut self) {
         self.is_stale |= self.session.is_some();
     }
@@ -257,8 +255,7 @@ impl Engine {
         if !self.before.is_empty() && !self.is_blocked {
             // Inputs that arrived while servers were pending are delivered once the servers have answered, even without a
             // prompt: the caller may be waiting for the confirmation of a mode change. Inputs that remain valid across
-            // `/clear`
-            // are delivered immediately.
+            // `/clear` are delivered immediately.
             self.begin_session();
         }
         if self.owes_nothing() {
@@ -277,8 +274,7 @@ impl Engine {
     }
 
     /// After the input has ended and all prompts have been sent, lets the session finish its work; shuts the engine down when
-    /// it has,
-    /// or if there is no session.
+    /// it has, or if there is no session.
     fn drain_or_close(&mut self) {
         let is_all = self.input_ended && !self.is_blocked && self.inbox.is_empty();
         if !is_all || !self.outbox.queue.nothing_waits() || self.farewell.is_some() {

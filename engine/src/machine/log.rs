@@ -307,8 +307,7 @@ impl Engine {
             return;
         }
         // The texts of a single entry that is too long are cut, because the SDK fails on a longer line. The transcript has
-        // the
-        // complete entry.
+        // the complete entry.
         for frame in mirror_frames(place, entries) {
             self.outbox.frame(&frame);
         }

@@ -1,12 +1,9 @@
 //! The engine: everything around a session except the agent loop itself, as a state machine without IO.
 //!
 //! [`Engine::handle`] takes an input, [`Engine::poll`] returns the next output, and [`Engine::deadline`] says when the next
-//! tick is
-//! due. [`drive()`] runs an engine with an [`EngineHost`]. The engine owns its session and drains it after every input.
-//! Messages of
-//! the session become lines; permission questions and hook callbacks become requests among these lines; transcript entries
-//! become
-//! appends to a store. All other effects are passed on to the host.
+//! tick is due. [`drive()`] runs an engine with an [`EngineHost`]. The engine owns its session and drains it after every
+//! input. Messages of the session become lines; permission questions and hook callbacks become requests among these lines;
+//! transcript entries become appends to a store. All other effects are passed on to the host.
 //!
 //! ```text
 //! lines ─▶ Engine::handle ─▶ control.rs, prompts.rs ─▶ session.rs ─▶ windlass_core::Session
@@ -14,8 +11,7 @@
 //! ```
 //!
 //! The life cycle of an engine is a transition table ([`State`], `state.rs`). Blocking operations run one at a time: lines
-//! that
-//! arrive in the meantime wait in order, except answers to the engine's own requests.
+//! that arrive in the meantime wait in order, except answers to the engine's own requests.
 
 mod changes;
 mod checkpoints;
@@ -151,8 +147,7 @@ pub struct Engine {
 
 impl Engine {
     /// A new engine. `base` is the configuration from flags and files, without the data of `initialize`; ids and seeds are
-    /// derived
-    /// from `seed`.
+    /// derived from `seed`.
     #[must_use]
     pub fn new(launch: Launch, base: Configuration, seed: [u8; 32]) -> Self {
         let mut ids = Seeded::new(seed);

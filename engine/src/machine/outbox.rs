@@ -106,8 +106,7 @@ impl Outbox {
     }
 
     /// Sends a message unchanged to an embedding program. The prompt that begins a turn is repeated only if requested, a
-    /// prompt that
-    /// enters later always.
+    /// prompt that enters later always.
     fn hand_on(&mut self, mut message: Message) {
         if let Message::User(user) = &mut message
             && user.parent_tool_use_id.is_none()

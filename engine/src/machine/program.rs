@@ -8,8 +8,7 @@ use crate::protocol::initialize::Initialize;
 
 impl Engine {
     /// Announces the session id to the embedding program. All its configuration is known at the start, so MCP servers are
-    /// started
-    /// immediately and not with the first prompt.
+    /// started immediately and not with the first prompt.
     pub(super) fn opened_for_program(&mut self) {
         if self.launch.face == Face::Program {
             self.outbox.push(Output::Opened(self.session_id));

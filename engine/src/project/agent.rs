@@ -7,12 +7,12 @@ use windlass_core::{
 
 use crate::frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value};
 
-/// Reads an agent's file: fields at its head, its prompt below.
+/// Parses an agent's file: fields at its head, followed by its prompt.
 ///
-/// `name` and `description` must be there; `tools`, `disallowedTools` and `skills` are lists or names with commas
-/// between; `model`, `maxTurns`, `permissionMode`, `mcpServers` and `criticalSystemReminder_EXPERIMENTAL` are as in
-/// [`AgentDefinition`]. Other fields are for other readers. `file` is the file's name, for errors. Hosts read these
-/// files when a session starts, and not again.
+/// `name` and `description` are required; `tools`, `disallowedTools` and `skills` are lists, or names separated by commas;
+/// `model`, `maxTurns`, `permissionMode`, `mcpServers` and `criticalSystemReminder_EXPERIMENTAL` are as in
+/// [`AgentDefinition`]. Other fields are ignored. `file` is the file's name, for errors. Hosts read these files once, when a
+/// session starts.
 ///
 /// # Errors
 /// [`AgentFileError`] with file and line; nothing of the file is used.
@@ -102,7 +102,7 @@ fn mode(fields: &Mapping) -> Result<Option<Mode>, FrontmatterError> {
     }
 }
 
-/// Names, or names with their configurations.
+/// Server names, or names with inline configurations.
 fn servers(field: &Field) -> Result<Vec<AgentMcpServer>, FrontmatterError> {
     let inline = |fields: &Mapping| {
         let servers = fields.fields().iter();
@@ -143,13 +143,13 @@ fn servers(field: &Field) -> Result<Vec<AgentMcpServer>, FrontmatterError> {
 pub struct AgentFileError {
     /// The file.
     pub file: String,
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// What is wrong there, and what would be right.
+    /// The problem on that line, and how to fix it.
     pub problem: AgentFileProblem,
 }
 
-/// What can be wrong with an agent's file.
+/// The problems of an agent's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentFileProblem {
@@ -158,13 +158,13 @@ pub enum AgentFileProblem {
         "an agent's file begins with its fields: put `---`, `name: …`, `description: …` and `---` above the prompt, one a line"
     )]
     NoFields,
-    /// A field cannot be read.
+    /// A field cannot be parsed.
     #[error(transparent)]
     Fields(#[from] Problem),
-    /// Nothing stands behind the fields.
+    /// There is no prompt after the fields.
     #[error("the agent has no prompt: write it below the fields")]
     NoPrompt,
-    /// The fields make no agent.
+    /// The fields do not form a valid agent.
     #[error(transparent)]
     Definition(AgentError),
 }

@@ -1,4 +1,4 @@
-//! Commands: prompts that are kept as files.
+//! Slash commands: prompts that are stored as files.
 
 use windlass_core::{
     initialization::SlashCommand,
@@ -12,37 +12,37 @@ use crate::{
     settings::SettingSource,
 };
 
-/// Characters of a description that is taken from the text.
+/// The maximum length, in characters, of a description that is taken from the text.
 const SHORT_DESCRIPTION: usize = 100;
 
-/// A command.
+/// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What a prompt calls it by, without the slash; the folders it lies in before it, with colons (`frontend:test`).
+    /// The name, without the slash. The folders that contain the file precede it, separated by colons (`frontend:test`).
     pub name: String,
-    /// What it does; the first line of its text where nothing is said.
+    /// The description; by default the first line of the text.
     pub description: String,
-    /// What may follow its name.
+    /// A hint about the arguments.
     pub argument_hint: String,
-    /// Calls that are allowed once it was invoked. To be left out for a folder that nobody has trusted.
+    /// Calls that are allowed once the command was invoked. Must be dropped for an untrusted folder.
     pub allowed_tools: Vec<Rule>,
-    /// The model that answers it.
+    /// The model that answers the command, if it names one.
     pub model: Option<String>,
-    /// Whose it is.
+    /// The source that it comes from.
     pub source: SettingSource,
     body: String,
 }
 
-/// What becomes of a prompt that begins with a command.
+/// The expansion of a prompt that begins with a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// The command.
+    /// The command's name.
     pub name: String,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
     /// Calls that are allowed from now on.
     pub allowed_tools: Vec<Rule>,
-    /// The model that answers, where the command names one.
+    /// The model that answers, if the command names one.
     pub model: Option<String>,
 }
 
@@ -50,23 +50,23 @@ pub struct Invocation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// The fields at its head cannot be read.
+    /// The fields at its head cannot be parsed.
     #[error(transparent)]
     Fields(#[from] FrontmatterError),
-    /// `allowed-tools` has a rule that is none.
+    /// `allowed-tools` contains an invalid rule.
     #[error("allowed-tools: {0}")]
     Rule(#[from] RuleError),
-    /// It says nothing.
+    /// The file has no text.
     #[error("the command has no text: write below the fields what the model is to do")]
     Empty,
-    /// Nobody could call it.
+    /// The file name is not usable as a command name.
     #[error("a command's name has no blanks: rename the file")]
     Name,
 }
 
 impl Command {
-    /// Reads a command's file: `description`, `argument-hint`, `allowed-tools`, `model`, and its text. `path` is its path
-    /// below the folder of the commands.
+    /// Parses a command's file: `description`, `argument-hint`, `allowed-tools`, `model`, and its text. `path` is relative to
+    /// the folder of the commands.
     ///
     /// # Errors
     /// [`CommandError`].
@@ -84,7 +84,7 @@ impl Command {
         let given = |key: &str| Ok::<_, FrontmatterError>(fields.text(key)?.map(ToOwned::to_owned));
         let rules = fields.list("allowed-tools")?.unwrap_or_default();
         let rules: Result<Vec<Rule>, RuleError> = rules.iter().map(|r| Rule::parse(r)).collect();
-        // `[a] [b]` is a hint, and looks like a list.
+        // `[a] [b]` is a hint although it looks like a list.
         let hint = match fields.text("argument-hint") {
             Ok(hint) => hint.unwrap_or_default().to_owned(),
             Err(_) => {
@@ -103,7 +103,7 @@ impl Command {
         })
     }
 
-    /// As applications list it.
+    /// The command as listed to applications.
     #[must_use]
     pub fn listed(&self) -> SlashCommand {
         SlashCommand {
@@ -113,9 +113,9 @@ impl Command {
         }
     }
 
-    /// What the model reads when the command is invoked. `$ARGUMENTS` stands for all that followed its name, `$1`, `$2` … for
-    /// its words (quotes hold words together), `$ARGUMENTS[0]` for the first of them. Where the text has no such place the
-    /// arguments stand at its end.
+    /// Expands the command with arguments. `$ARGUMENTS` is replaced by everything after the command's name, `$1`, `$2` … by
+    /// its words (quotes group words), and `$ARGUMENTS[0]` by the first of them. If the text has no such placeholder, the
+    /// arguments are appended.
     #[must_use]
     pub fn invoke(&self, args: &str) -> Invocation {
         let args = args.trim();
@@ -139,7 +139,7 @@ impl Command {
 }
 
 impl Invocation {
-    /// What the model is told where the text cannot be made: it allows nothing.
+    /// The text for the model if the expansion failed; it allows nothing.
     pub(super) fn failed(name: &str, error: TextTooLong) -> Self {
         Self {
             name: name.to_owned(),
@@ -150,7 +150,7 @@ impl Invocation {
     }
 }
 
-/// Its names without what the last one ends in.
+/// The command name for a path: its folders and the file name without extension.
 fn name_of(path: &TextPath) -> String {
     let mut names: Vec<&str> = path.names().collect();
     if let (Some(last), Some(stem)) = (names.last_mut(), path.file_stem()) {
@@ -159,7 +159,7 @@ fn name_of(path: &TextPath) -> String {
     names.join(":")
 }
 
-/// The command that a prompt begins with, and what follows it.
+/// Splits a prompt that begins with a slash command into name and arguments.
 pub(super) fn invoked(prompt: &str) -> Option<(&str, &str)> {
     let rest = prompt.trim_start().strip_prefix('/')?;
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -167,7 +167,7 @@ pub(super) fn invoked(prompt: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, args.trim()))
 }
 
-/// One pass: what arguments bring along is not looked at again.
+/// Replaces the placeholders in one pass; placeholders inside arguments are not replaced.
 fn filled(body: &str, args: &str) -> Result<(String, bool), TextTooLong> {
     const ALL: &str = "$ARGUMENTS";
     let words = words(args);
@@ -215,7 +215,7 @@ fn filled(body: &str, args: &str) -> Result<(String, bool), TextTooLong> {
     Ok((out, has_place))
 }
 
-/// Words as a shell would part them: quotes hold them together.
+/// Splits arguments into words like a shell: quotes group words.
 fn words(args: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

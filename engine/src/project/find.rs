@@ -1,4 +1,4 @@
-//! Files in folders, in an order that does not depend on the file system.
+//! Finds files in folders, in an order that does not depend on the file system.
 
 use super::{
     FileProblem,
@@ -6,15 +6,15 @@ use super::{
 };
 use crate::path::TextPath;
 
-/// Folders within folders that are searched.
+/// The maximum depth of nested folders that are searched.
 pub const MAX_DEPTH: usize = 8;
 
-/// Entries that are looked at of a folder and those below it. A project may link such a folder to any other, the whole disk
-/// included.
+/// The maximum number of entries that are visited in a folder and the folders below it. Such a folder may be a link to any
+/// other folder, up to the root of a disk.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// The Markdown files in a folder and those below it, by their paths. A folder that is not there has none. Links to files
-/// are followed, links to folders are not.
+/// The Markdown files in a folder and the folders below it, sorted by path. Empty if the folder does not exist. Links to
+/// files are followed, links to folders are not.
 pub(super) fn markdown(
     reader: &dyn ReadProject,
     folder: &TextPath,
@@ -25,7 +25,7 @@ pub(super) fn markdown(
     search.found()
 }
 
-/// The folders in a folder, by their names. Links are followed.
+/// The folders directly in a folder, sorted. Links are followed.
 pub(super) fn folders(
     reader: &dyn ReadProject,
     folder: &TextPath,
@@ -36,11 +36,11 @@ pub(super) fn folders(
     search.found()
 }
 
-/// A search that looks at so many entries and no more.
+/// A search with a limited number of entries.
 struct Search<'a> {
     reader: &'a dyn ReadProject,
     top: &'a TextPath,
-    /// Entries that may still be looked at; none once there were more.
+    /// The number of entries that may still be visited; `None` once the limit was exceeded.
     left: Option<usize>,
     found: Vec<TextPath>,
     problems: &'a mut Vec<FileProblem>,
@@ -92,12 +92,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is in a folder, as far as it is looked at.
+    /// The entries of a folder, within the limit.
     fn entries(&mut self, folder: &TextPath) -> Vec<(TextPath, Entry)> {
         let Some(left) = self.left else {
             return Vec::new();
         };
-        // One more tells whether there are more.
+        // One more than allowed, to detect that there are more.
         let mut entries = match self.reader.list(folder, left + 1) {
             Ok(entries) => entries,
             Err(problem) => {
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether an entry can be opened by its path.
+/// Whether an entry can be opened by its path; reports a problem if not.
 fn is_named(path: &TextPath, entry: &Entry, problems: &mut Vec<FileProblem>) -> bool {
     if !entry.is_text {
         problems.push(FileProblem {

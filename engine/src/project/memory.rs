@@ -1,4 +1,4 @@
-//! Standing instructions: `CLAUDE.md` and what it imports.
+//! Standing instructions: `CLAUDE.md` files and their imports.
 
 use std::collections::HashSet;
 
@@ -10,20 +10,20 @@ use super::{
 };
 use crate::{path::TextPath, settings::SettingSources};
 
-/// Imports within imports that are followed.
+/// The maximum depth of nested imports.
 pub const MAX_IMPORT_DEPTH: usize = 5;
 
-/// Bytes of all instructions together. What does not fit any more is left out.
+/// The maximum size of all instructions together, in bytes. Files that exceed it are left out.
 pub const MAX_INSTRUCTION_BYTES: usize = 4 * 1024 * 1024;
 
-/// Imports that are looked at, in all files together.
+/// The maximum number of imports that are followed, in all files together.
 const MAX_IMPORTS: usize = 2000;
 
-/// The files of the selected sources, the user's first. Those of a project are read in its working directory, and, within a
-/// git repository, in the folders above it up to the repository's own, the outermost first.
+/// Loads the instruction files of the selected sources, the user's first. Project files are read from the working directory
+/// and, in a git repository, from the folders above it up to the repository root, the outermost first.
 ///
-/// A file of a project, and what it imports, lies in the project or in the folder of the file itself, links followed. The
-/// user's own file imports what it likes, but for what a deny rule closes.
+/// A project file and its imports must lie, after following links, in the project or in the folder of the file itself. The
+/// user's own file may import any file that no deny rule excludes.
 pub(super) fn load(
     places: &ProjectPlaces,
     sources: SettingSources,
@@ -60,7 +60,7 @@ pub(super) fn load(
     reading.files
 }
 
-/// The folder of the repository around a folder; the folder itself outside of one.
+/// The root of the repository that contains a folder, or the folder itself if there is none.
 fn repository(cwd: &TextPath, reader: &dyn ReadProject) -> TextPath {
     let mut above = cwd.ancestors();
     let found = above.find(|folder| reader.exists(&folder.join(".git")));
@@ -71,14 +71,14 @@ struct Reading<'a> {
     places: &'a ProjectPlaces,
     reader: &'a dyn ReadProject,
     problems: &'a mut Vec<FileProblem>,
-    /// Real paths: what was read once is not read again, whatever leads to it.
+    /// Real paths of the files that have been read; each is read only once.
     seen: HashSet<TextPath>,
     imports_left: usize,
     bytes_left: usize,
     files: Vec<MemoryFile>,
 }
 
-/// A file that may be instructions, and where it and its imports may lie.
+/// A candidate instruction file, and the folders in which it and its imports must lie.
 struct Named<'a> {
     path: &'a TextPath,
     scope: MemoryScope,
@@ -87,7 +87,7 @@ struct Named<'a> {
 }
 
 impl Reading<'_> {
-    /// A file that need not be there, and what it imports.
+    /// Reads a file, if it exists, and its imports.
     fn read(&mut self, path: &TextPath, scope: MemoryScope) {
         let folders: Vec<TextPath> = match (scope, path.parent()) {
             (MemoryScope::Project | MemoryScope::Local, Some(own)) => {
@@ -106,7 +106,7 @@ impl Reading<'_> {
     fn follow(&mut self, named: &Named<'_>) {
         let file = match self.open(named) {
             Ok(Some(file)) => file,
-            // What looks like an import often is none: a name, an address.
+            // Text that looks like an import is often something else, such as a name or an address.
             Ok(None) => return,
             Err(problem) => return self.leave_out(named.path, problem),
         };
@@ -165,7 +165,7 @@ impl Reading<'_> {
     }
 }
 
-/// Paths behind an `@` at the beginning of a word, outside of code.
+/// The paths after an `@` at the beginning of a word, outside of code.
 fn imports(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;

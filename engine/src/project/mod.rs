@@ -1,4 +1,4 @@
-//! What a person and a project bring along as files: agents, commands, skills, output styles, standing instructions.
+//! Files of a user and a project: agents, commands, skills, output styles, standing instructions.
 //!
 //! | what | of the user (`<config dir>/…`) | of the project (`<working directory>/…`) |
 //! |---|---|---|
@@ -8,15 +8,15 @@
 //! | output styles | `output-styles/*.md` | `.claude/output-styles/*.md` |
 //! | instructions | `CLAUDE.md` | `CLAUDE.md`, `.claude/CLAUDE.md`; `CLAUDE.local.md` with the source *local* |
 //!
-//! Nothing is read of a source that is not selected. Of two things with one name the project's counts. A file that cannot be
-//! used is left out and named in [`ProjectFiles::problems`]: the others are there all the same.
+//! Only selected sources are read. If both sources define the same name, the project's definition is used. A file that cannot
+//! be used is left out and listed in [`ProjectFiles::problems`]; the other files are used all the same.
 //!
-//! What is the project's is read as the model's tools read ([`ReadProject`]): no link leads out of the project, and no file comes
-//! in that a deny rule closes. The user's own files are the user's matter. Which files there are and what is in them is told by the
-//! host; here is decided which of them count, and for what.
+//! Project files are read under the same restrictions as the model's tools ([`ReadProject`]): links must not lead out of the
+//! project, and files that a deny rule excludes are not read. The user's own files are not restricted. The host lists and
+//! reads the files; this module decides which of them are used, and for what.
 //!
-//! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep, and for no more
-//! than [`MAX_ENTRIES`] entries each.
+//! Files over [`MAX_FILE_BYTES`] are left out. Folders are searched [`MAX_DEPTH`] levels deep, and at most [`MAX_ENTRIES`]
+//! entries of each are visited.
 
 mod agent;
 mod command;
@@ -52,10 +52,10 @@ use crate::{
     settings::{SettingSource, SettingSources},
 };
 
-/// Where to look.
+/// The places to read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlaces {
-    /// The user's configuration directory; none where it cannot be named.
+    /// The user's configuration directory; `None` if it is not known.
     pub config: Option<TextPath>,
     /// The working directory.
     pub cwd: TextPath,
@@ -63,42 +63,42 @@ pub struct ProjectPlaces {
     pub home: Option<TextPath>,
 }
 
-/// A source of files.
+/// The files of one source.
 struct Files<'a> {
     reader: &'a dyn ReadProject,
     source: SettingSource,
-    /// In which they are.
+    /// The folder that contains them.
     folder: TextPath,
-    /// In which the project's own may be, links followed.
+    /// The folder in which project files must lie after following links.
     project: &'a TextPath,
 }
 
-/// What was found.
+/// The files that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFiles {
-    /// Agents. [`Agents::add`](windlass_core::agent::Agents::add) knows which of two with one name counts.
+    /// The agents. [`Agents::add`](windlass_core::agent::Agents::add) resolves duplicate names.
     pub agents: Vec<AgentProfile>,
-    /// Names of agents whose files cannot be used: no weaker agent may take such a name.
+    /// Names of agents whose files cannot be used. An agent of a weaker source must not take such a name.
     pub unusable_agents: Vec<(String, AgentSource)>,
-    /// Commands, by name.
+    /// The commands, by name.
     pub commands: Vec<Command>,
-    /// Skills, by name.
+    /// The skills, by name.
     pub skills: Vec<Skill>,
-    /// Output styles, by name.
+    /// The output styles, by name.
     pub output_styles: Vec<OutputStyle>,
-    /// Standing instructions: the user's first, the nearest to the work last.
+    /// The standing instructions: the user's first, those nearest to the working directory last.
     pub memory: Vec<MemoryFile>,
-    /// Files that are left out.
+    /// The files that are left out.
     pub problems: Vec<FileProblem>,
 }
 
-/// Whether a skill lies in a folder, or nobody knows where.
+/// Whether a skill lies in a folder; also true if its place is not known.
 fn is_of_folder(skill: &Skill, folder: &TextPath) -> bool {
     let directory = skill.directory.as_ref();
     directory.is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder))
 }
 
-/// The name that an agent's file claims, however the rest of it reads: the one it says, or that of the file.
+/// The name that an agent's file claims even if it is otherwise invalid: its `name` field, or else the file name.
 fn agent_name(path: &TextPath, text: &str) -> String {
     let fields = Document::parse(text).ok().and_then(|it| it.front);
     let said = fields.and_then(|fields| Some(fields.text("name").ok()??.to_owned()));
@@ -111,16 +111,16 @@ fn agent_name(path: &TextPath, text: &str) -> String {
 pub struct FileProblem {
     /// The file.
     pub path: TextPath,
-    /// Why, and what would help.
+    /// The reason, and how to fix it.
     pub problem: String,
 }
 
 impl ProjectPlaces {
-    /// Reads what the sources have; `reader` opens what is the project's.
+    /// Loads the files of the sources. `reader` opens them.
     #[must_use]
     pub fn load(&self, sources: SettingSources, reader: &dyn ReadProject) -> ProjectFiles {
         let mut found = ProjectFiles::default();
-        // The stronger source last: what it has takes the place of what was there.
+        // The stronger source comes last: its entries replace earlier ones.
         for source in [SettingSource::User, SettingSource::Project] {
             if let Some(folder) = self.folder(source).filter(|_| sources.has(source)) {
                 let files = Files {
@@ -162,7 +162,7 @@ impl Files<'_> {
 }
 
 impl ProjectFiles {
-    /// What commands and skills of a folder allow, by their names.
+    /// The rules granted by the commands and skills of a folder, by command or skill name.
     pub fn grants_of<'a>(
         &'a self,
         folder: &'a TextPath,
@@ -178,7 +178,8 @@ impl ProjectFiles {
             .filter(|(_, rules)| !rules.is_empty())
     }
 
-    /// Takes away what commands and skills of a folder allow, because nobody has trusted the folder, and names these.
+    /// Removes the grants of a folder's commands and skills, because the folder is not trusted. Returns the names of those
+    /// affected.
     pub fn without_grants_of(&mut self, folder: &TextPath) -> Vec<String> {
         let names = self.grants_of(folder).map(|(name, _)| name.to_owned());
         let names = names.collect();
@@ -195,15 +196,15 @@ impl ProjectFiles {
         names
     }
 
-    /// The project's agents that have the name of one of the person's own, by which that would be replaced.
+    /// The project's agents that would replace an agent of the user with the same name.
     pub fn agents_in_place_of_own(&self) -> impl Iterator<Item = &AgentProfile> {
         let agents = self.agents.iter();
         agents
             .filter(|agent| agent.source == AgentSource::Project && self.is_own_agent(&agent.name))
     }
 
-    /// Leaves out agents of the project that have the name of one of the person's own, because nobody has trusted the folder: they may
-    /// do more than the person meant. Nor does a file of the project that cannot be used take such a name away.
+    /// Removes project agents that have the name of a user's agent, because the folder is not trusted: they might be allowed
+    /// more than the user intended. An invalid agent file of the project does not block such a name either.
     pub fn keep_own_agents(&mut self) {
         let mut replacing: Vec<String> = self
             .agents_in_place_of_own()
@@ -219,8 +220,8 @@ impl ProjectFiles {
         (self.unusable_agents).retain(|(name, source)| is_kept(name, *source));
     }
 
-    /// Whether the person has an agent of this name, be it one whose file cannot be used. Capitals make no other name: where none is
-    /// quite the same, they do not count when an agent is started.
+    /// Whether the user has an agent of this name, including one whose file cannot be used. Case is ignored, because starting
+    /// an agent falls back to a name that differs only in case.
     fn is_own_agent(&self, name: &str) -> bool {
         let usable = self.agents.iter().map(|agent| (&agent.name, agent.source));
         let unusable = self.unusable_agents.iter();
@@ -228,7 +229,7 @@ impl ProjectFiles {
         all.any(|(own, source)| source == AgentSource::User && own.eq_ignore_ascii_case(name))
     }
 
-    /// What a prompt may begin with: commands and those skills that a person may invoke.
+    /// The slash commands: commands, and those skills that a user may invoke.
     #[must_use]
     pub fn slash_commands(&self) -> Vec<SlashCommand> {
         let commands = self.commands.iter().map(Command::listed);
@@ -247,8 +248,7 @@ impl ProjectFiles {
         commands.chain(skills).collect()
     }
 
-    /// What the model is told in place of a prompt that begins with a command; none for any other prompt. Rules that the
-    /// command allows come with it.
+    /// Expands a prompt that begins with a command, including the rules that the command allows; `None` for any other prompt.
     #[must_use]
     pub fn expand(&self, prompt: &str) -> Option<Invocation> {
         let (name, args) = command::invoked(prompt)?;
@@ -270,7 +270,7 @@ impl ProjectFiles {
         })
     }
 
-    /// What hooks are told of a prompt that [`expand`](Self::expand) makes another one of; none for one that it leaves.
+    /// The expansion as hooks are told about it; `None` for a prompt that [`expand`](Self::expand) does not change.
     #[must_use]
     pub fn expansion(&self, prompt: &str) -> Option<UserPromptExpansion> {
         let (name, args) = command::invoked(prompt)?;
@@ -293,7 +293,7 @@ impl ProjectFiles {
         })
     }
 
-    /// A file's text; none, with a problem, if it may not or cannot be read.
+    /// The text of a file; `None`, with a problem, if it may not or cannot be read.
     fn text(&mut self, path: &TextPath, files: &Files<'_>) -> Option<String> {
         match files.read(path) {
             Ok(file) => Some(file?.text),

@@ -1,59 +1,59 @@
-//! Reading what a person and a project bring along: what a host does for it.
+//! The interface through which a host reads the files of a user and a project.
 
 use crate::path::TextPath;
 
-/// No file of more bytes is read.
+/// The maximum size of a file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Reads files that a project, or an instruction of the user, names. A host implements it with what also holds the reads of
-/// tools against rules.
+/// Reads files that a project, or an instruction of the user, refers to. A host implements it with the same component that
+/// checks the reads of tools against permission rules.
 pub trait ReadProject {
-    /// A file whose real path lies in one of the folders, or anywhere where none is given. No file that a deny rule closes, none
-    /// of more than [`MAX_FILE_BYTES`], and only of what was judged: nobody can turn a link elsewhere in between. None if there
-    /// is no such file.
+    /// Reads a file whose real path lies in one of the folders, or anywhere if no folders are given. Files that a deny rule
+    /// excludes and files larger than [`MAX_FILE_BYTES`] are refused. The content must come from the file that was checked,
+    /// even if a link is changed in between. `None` if there is no such file.
     ///
     /// # Errors
-    /// Why the file is left out.
+    /// The reason why the file is left out.
     fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String>;
 
-    /// A file of the user's own configuration, which no rule of a session closes. Links are followed. None if there is none.
+    /// Reads a file of the user's own configuration, to which the rules of a session do not apply. Links are followed. `None`
+    /// if there is no such file.
     ///
     /// # Errors
-    /// Why the file is left out; one of more than [`MAX_FILE_BYTES`] is.
+    /// The reason why the file is left out, such as a size of more than [`MAX_FILE_BYTES`].
     fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String>;
 
-    /// What is in a folder, in any order; no more than `most` entries are looked at and told. Nothing is in a folder that is not
-    /// there.
+    /// Lists a folder, in any order. At most `most` entries are visited and returned. A folder that does not exist is empty.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String>;
 
-    /// Whether anything is at a path.
+    /// Whether a path exists.
     fn exists(&self, path: &TextPath) -> bool;
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadFile {
-    /// Its real path: by it a file is known that was read before.
+    /// Its real path, which identifies the file.
     pub real: TextPath,
     /// Its text.
     pub text: String,
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// The name is all of it. One that is no text cannot be opened by what is shown of it.
+    /// Whether the name is valid text. Otherwise `name` is only for display, and the entry cannot be opened by it.
     pub is_text: bool,
-    /// What it is.
+    /// The kind of entry.
     pub kind: EntryKind,
 }
 
-/// What is in a folder.
+/// The kinds of entries in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file, or a link to one.
@@ -62,6 +62,6 @@ pub enum EntryKind {
     Folder,
     /// A link to a folder.
     LinkedFolder,
-    /// Something else, or a link to nothing.
+    /// Anything else, or a dangling link.
     Other,
 }

@@ -7,11 +7,11 @@ use windlass_core::{
 
 use crate::frontmatter::{Document, FrontmatterError};
 
-/// The longest name, in bytes.
+/// The maximum length of a name, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Reads a `SKILL.md`: `name` (otherwise `folder`, the name of its folder), `description`, `allowed-tools`,
-/// `argument-hint`, `disable-model-invocation`, `user-invocable`. Other fields are for other readers.
+/// Parses a `SKILL.md`: `name` (by default `folder`, the name of its folder), `description`, `allowed-tools`,
+/// `argument-hint`, `disable-model-invocation`, `user-invocable`. Other fields are ignored.
 ///
 /// # Errors
 /// [`SkillFileError`] naming the field; nothing of the file is used.
@@ -42,10 +42,10 @@ pub fn parse_skill_file(text: &str, folder: &str) -> Result<Skill, SkillFileErro
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillFileError {
-    /// The fields at its head.
+    /// The fields at its head cannot be parsed.
     #[error(transparent)]
     Fields(#[from] FrontmatterError),
-    /// A name that is none.
+    /// An invalid name.
     #[error(
         "`{name}` is not a skill's name: it takes 1 to {LONGEST_NAME} small letters, digits and single hyphens"
     )]
@@ -53,7 +53,7 @@ pub enum SkillFileError {
         /// The name.
         name: String,
     },
-    /// Nothing says what it is for.
+    /// The description is missing.
     #[error(
         "the skill {name} has no description, and without one nobody knows when to use it: add a line `description: …`"
     )]
@@ -61,12 +61,12 @@ pub enum SkillFileError {
         /// The skill.
         name: String,
     },
-    /// A rule in `allowed-tools`.
+    /// An invalid rule in `allowed-tools`.
     #[error(transparent)]
     Rule(RuleError),
 }
 
-/// Names go into rules and lists, so they are nothing but names.
+/// Names become part of rules and lists, so their characters are restricted.
 fn is_skill_name(name: &str) -> bool {
     let is_name = |name: &str| {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

@@ -13,7 +13,7 @@ pub(super) enum StyleError {
     Empty,
 }
 
-/// Reads `name` (otherwise the name of the file), `description`, `keep-coding-instructions` and the instructions.
+/// Parses `name` (by default the name of the file), `description`, `keep-coding-instructions` and the instructions.
 pub(super) fn parse(text: &str, file: &str) -> Result<OutputStyle, StyleError> {
     let document = Document::parse(text)?;
     let fields = document.front.unwrap_or_default();

@@ -7,12 +7,12 @@ use windlass_core::{agent::Agents, context::MemoryScope};
 
 use super::*;
 
-/// Files in memory, without rules.
+/// Files in memory, without permission rules.
 #[derive(Default)]
 struct World {
-    /// By their real paths.
+    /// Contents, by real path.
     files: RefCell<BTreeMap<TextPath, String>>,
-    /// Links to files, and where they lead.
+    /// Links to files, with their targets.
     links: BTreeMap<TextPath, TextPath>,
 }
 
@@ -55,7 +55,7 @@ impl ReadProject for World {
         }
         let entries = found.into_iter().rev().take(most);
         let entries = entries.map(|(name, is_folder)| Entry {
-            // What stands for a name that is no text.
+            // The replacement character stands for bytes that are not text.
             is_text: !name.contains('\u{fffd}'),
             name,
             kind: if is_folder {
@@ -75,7 +75,7 @@ impl ReadProject for World {
     }
 }
 
-/// A path with each `..` followed, where there are no links.
+/// Resolves each `..` of a path, assuming that there are no links.
 fn without_steps_up(path: &TextPath) -> TextPath {
     path.names()
         .fold(TextPath::new("/"), |folder, name| match name {
@@ -194,7 +194,7 @@ fn conf_9_a_prompt_that_begins_with_a_command_becomes_its_text() {
         (fix.allowed_tools.len(), fix.model.as_deref()),
         (2, Some("haiku"))
     );
-    // What an argument brings along is not a place.
+    // A placeholder inside an argument is not replaced.
     assert!(
         found
             .expand("/fix $2 b")
@@ -461,7 +461,7 @@ fn folders_are_searched_eight_deep_and_sorted_by_their_names() {
     assert_eq!(names, ["a0", "a8", "b"]);
 }
 
-/// A folder that leads to a whole disk: each folder holds more of them.
+/// A folder that links to a whole disk: each folder contains further folders.
 struct Disk {
     listed: std::cell::Cell<usize>,
 }
@@ -499,7 +499,7 @@ fn a_folder_without_end_is_searched_so_far_and_named() {
     let disk = Disk { listed: 0.into() };
     let places = World::new().places();
     let files = places.load(SettingSources::parse("project").unwrap(), &disk);
-    // Agents, commands and styles; skills are searched one folder deep.
+    // Agents, commands and styles; skills are searched only one folder deep.
     assert_eq!(disk.listed.get(), 3 * (MAX_ENTRIES + 1) + 300);
     let mut named: Vec<_> = (files.problems.iter())
         .filter(|it| it.problem.contains("more than 10000 files and folders"))

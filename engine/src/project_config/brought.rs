@@ -1,5 +1,5 @@
-//! What the files of a folder start, set and allow once a person trusts it: shown to the person who is asked, and compared with what a
-//! session begins with.
+//! What a folder's files start, set and allow once the folder is trusted. It is shown to the user who is asked for trust, and
+//! later compared with the configuration of the session that begins.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -19,51 +19,51 @@ use crate::{
     settings::{CommandHook, SourcedSettings},
 };
 
-/// One thing that a folder's files do once a person has trusted it. Two are equal only where everything is that takes effect, also
-/// what no phrase holds (the headers of a server, the time a hook may take).
+/// One effect of a folder's files once the folder is trusted. Two values are equal only if everything that takes effect is
+/// equal, including details that no phrase mentions (a server's headers, a hook's timeout).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brought {
-    /// What kind of thing.
+    /// The kind of effect.
     pub kind: BroughtKind,
-    /// Its name; of a hook the command.
+    /// Its name; for a hook the command.
     name: String,
-    /// What else a person has to know.
+    /// Further details that a user has to know.
     detail: String,
-    /// All of it.
+    /// The complete value, for comparison.
     whole: String,
 }
 
-/// What a folder's files bring along.
+/// The kinds of effects of a folder's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BroughtKind {
-    /// A command that runs when something happens.
+    /// A hook command.
     Hook,
-    /// A server of `.mcp.json`.
+    /// An MCP server of `.mcp.json`.
     Server,
-    /// The servers of an agent.
+    /// The MCP servers of an agent.
     AgentServers,
-    /// An agent with the name of one of the person's own.
+    /// An agent that replaces one of the user's own.
     Agent,
-    /// The command that prints a key, which is never run here.
+    /// A command that prints an API key; it is never run here.
     KeyHelper,
-    /// A variable.
+    /// An environment variable.
     Variable,
-    /// A rule to allow.
+    /// An allow rule.
     Rule,
-    /// What a skill or command allows.
+    /// The rules that a skill or command grants.
     Grant,
-    /// The mode to begin in.
+    /// The initial permission mode.
     Mode,
-    /// A further directory of the workspace.
+    /// An additional directory of the workspace.
     Directory,
-    /// Settings of the sandbox.
+    /// Sandbox settings.
     Sandbox,
-    /// No hook runs, from whatever source.
+    /// All hooks, of whatever source, are disabled.
     HooksOff,
 }
 
 impl BroughtKind {
-    /// What so many of them are called.
+    /// The noun for this many of them.
     #[must_use]
     pub fn noun(self, count: usize) -> &'static str {
         let (one, many) = match self {
@@ -113,7 +113,8 @@ impl Brought {
             .detailed(detail, format!("{matcher:?} {hook:?}"))
     }
 
-    /// The phrase behind "they", with all that a person has to know; `shown` writes a text of the folder as it is to be shown.
+    /// The phrase that continues a sentence after "they", with all details that a user has to know. `shown` renders texts of
+    /// the folder for display.
     #[must_use]
     pub fn phrase(&self, shown: impl Fn(&str) -> String) -> String {
         let (brief, detail) = (self.brief(&shown), shown(&self.detail));
@@ -125,7 +126,7 @@ impl Brought {
         }
     }
 
-    /// The phrase without what the thing holds: the value of a variable may be a secret.
+    /// The phrase without details, because the value of a variable may be a secret.
     fn brief(&self, shown: impl Fn(&str) -> String) -> String {
         let name = shown(&self.name);
         match self.kind {
@@ -147,7 +148,7 @@ impl Brought {
     }
 }
 
-/// The phrase behind "they", without values.
+/// The phrase that continues a sentence after "they", without details.
 impl fmt::Display for Brought {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.brief(str::to_owned))
@@ -155,8 +156,8 @@ impl fmt::Display for Brought {
 }
 
 impl ProjectConfig {
-    /// What the folder's files do once a person has trusted it, whether or not one has: the same for the same files. `untrusted` are
-    /// the rules that do not count for want of trust.
+    /// The effects of the folder's files once the folder is trusted, whether or not it is: the same files give the same
+    /// result. `untrusted` are the rules that do not apply for lack of trust.
     pub(super) fn brought_along(&self, untrusted: &[Rule]) -> Vec<Brought> {
         let mut brought = self.hooks_of_folder();
         let servers = self.servers_of_project().unwrap_or_default();
@@ -189,10 +190,10 @@ impl ProjectConfig {
         brought
     }
 
-    /// The same of a folder that is trusted: to be held against what a person was shown before that.
+    /// The same for a trusted folder: to be compared with what the user was shown before trusting it.
     #[must_use]
     pub fn brought_once_trusted(&self, environment: &Environment) -> Vec<Brought> {
-        // Rules that cannot be used have been complained of.
+        // Invalid rules have been reported already.
         let layered = Layered::of(&self.settings.layers(false), environment);
         let untrusted = layered.map(|it| it.rules.untrusted);
         self.brought_along(&untrusted.unwrap_or_default())
@@ -240,7 +241,7 @@ impl ProjectConfig {
     }
 }
 
-/// Single values of a settings file.
+/// The single-value settings of a file.
 fn other_settings(sourced: &SourcedSettings) -> Vec<Brought> {
     let settings = &sourced.settings;
     let helper = settings.api_key_helper.iter();
@@ -262,7 +263,7 @@ fn other_settings(sourced: &SourcedSettings) -> Vec<Brought> {
     brought
 }
 
-/// What a server is: its variables, command and arguments, or its address; all of it where it has neither.
+/// A description of a server: variables, command and arguments, or its URL; the whole configuration if it has neither.
 fn server(config: &RawJson) -> String {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -286,7 +287,7 @@ fn server(config: &RawJson) -> String {
     }
 }
 
-/// A word as a shell would take it: a person sees where it ends.
+/// A word quoted for a shell, so that its end is visible.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=+,%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

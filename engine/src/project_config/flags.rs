@@ -1,4 +1,4 @@
-//! What a command line makes of a spec: it is stronger than settings, and comes behind them.
+//! Applies the command line to a spec. Flags override settings and are applied after them.
 
 use std::collections::BTreeMap;
 
@@ -18,46 +18,46 @@ use crate::{
     settings::LoadedSettings,
 };
 
-/// What environment and files say beside the flags.
+/// Facts from the environment and files that accompany the flags.
 #[derive(Debug, Clone, Default)]
 pub struct FlagFacts {
-    /// Where the key for the model server comes from, as `init` says it.
+    /// The source of the model server's API key, as reported by `init`.
     pub api_key_source: String,
-    /// What stands in the file of `--system-prompt-file`.
+    /// The content of the file of `--system-prompt-file`.
     pub system_prompt_file: Option<String>,
-    /// What stands in that of `--append-system-prompt-file`.
+    /// The content of the file of `--append-system-prompt-file`.
     pub append_system_prompt_file: Option<String>,
-    /// How many tokens the model may think, where no flag says so.
+    /// The thinking budget in tokens, if no flag sets it.
     pub max_thinking_tokens: Option<u32>,
-    /// The most tokens a response may hold.
+    /// The maximum number of tokens of a response.
     pub max_output_tokens: Option<u32>,
-    /// How often a failed model call is asked again.
+    /// How often a failed model request is retried.
     pub max_retries: Option<u32>,
-    /// For how many milliseconds a model server may send nothing of its response; 0 for as long as it likes.
+    /// How long a model server may send nothing during a response, in milliseconds; 0 for no limit.
     pub response_idle_ms: Option<u32>,
-    /// Around everything there is a sandbox: root may bypass permissions.
+    /// Whether the engine runs inside a sandbox, in which root may bypass permissions.
     pub is_sandbox: bool,
-    /// Where transcripts are kept, as hooks are told.
+    /// The place of transcripts, as reported to hooks.
     pub transcripts: String,
 }
 
-/// Why no session can be made of flags.
+/// Why flags do not give a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlagsError {
-    /// The value of a flag.
+    /// A flag has an invalid value.
     #[error("--{flag}: {reason}")]
     Value {
         /// The flag.
         flag: &'static str,
-        /// What is wrong with its value.
+        /// The problem with its value.
         reason: String,
     },
-    /// The mode is not open to root.
+    /// Root may not use the mode.
     #[error(
         "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
     )]
     BypassAsRoot,
-    /// The settings forbid the mode.
+    /// The settings disable the mode.
     #[error(
         "the mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): leave out the flag, and allow what is needed by rules"
     )]
@@ -65,17 +65,17 @@ pub enum FlagsError {
 }
 
 impl ProjectConfig {
-    /// Writes flags into a spec that settings and project files were written into.
+    /// Applies flags to a spec that already contains settings and project files.
     ///
     /// # Errors
-    /// [`FlagsError`]: the first flag that cannot be followed.
+    /// [`FlagsError`] for the first flag that cannot be applied.
     pub fn apply_flags(
         &self,
         flags: &Flags,
         facts: &FlagFacts,
         spec: &mut Spec,
     ) -> Result<(), FlagsError> {
-        // What the organisation says is stronger than a flag.
+        // Managed settings override flags.
         let managed = &self.settings;
         if let Some(model) = &flags.model
             && managed.managed(|it| it.model.as_deref()).is_none()
@@ -107,7 +107,7 @@ impl ProjectConfig {
         if let Some(idle_ms) = facts.response_idle_ms {
             spec.model.response.idle_ms = idle_ms.into();
         }
-        // So that every prompt is told when it is taken in; whether it is written is decided there.
+        // The session reports when each prompt is taken in; whether a frame is written is decided by the engine.
         spec.stream.replay_prompts = true;
         spec.tools.tasks.wake = true;
         spec.tools.tasks.tool_calls_only = true;
@@ -161,12 +161,13 @@ impl ProjectConfig {
             && !self.bypass_disabled;
         policy.mode = mode;
         policy.tell_denials = true;
-        // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
+        // Starting a subagent has no effects of its own: its calls are judged one by one. Deny and ask rules take precedence
+        // over this rule.
         let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();
         let agents = agents.map(|rule| rule.from_source(Source::Program));
         policy.rules.allow.extend(agents);
         match flags.permission_prompt_tool.as_deref() {
-            // Rules, modes and hooks decide; what would be asked about is denied.
+            // Rules, modes and hooks decide; calls that would need a question are denied.
             _ if flags.asks_nobody => {}
             Some("stdio") => policy.can_ask = true,
             Some(tool) => policy.prompt_tool = Some(tool.to_owned()),
@@ -176,10 +177,11 @@ impl ProjectConfig {
     }
 }
 
-/// Rules that deny or ask about a tool that nobody knows: they are told. Servers and agents bring none but `mcp__` names.
+/// Deny and ask rules that name an unknown tool, as warnings. Names of servers' and agents' tools, which start with `mcp__`,
+/// are not reported.
 ///
 /// # Errors
-/// The first whose name is nearly that of a tool: without it more would run than was meant to.
+/// The first rule whose name resembles that of a tool: ignoring it would allow more than intended.
 pub fn rules_of_unknown_tools(
     spec: &Spec,
     settings: &LoadedSettings,
@@ -218,7 +220,7 @@ fn system_prompt(flags: &Flags, facts: &FlagFacts) -> SystemPrompt {
     prompt
 }
 
-/// None is left out: another agent of its name, which may do more, would take its place.
+/// An invalid agent is an error, because otherwise an agent of the same name, with more permissions, might be used instead.
 fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), FlagsError> {
     let Some(json) = json else { return Ok(()) };
     let wrong = |reason: String| FlagsError::Value {

@@ -1,8 +1,8 @@
-//! What a session finds around it, as values: settings of all sources and what a project brings along, how far they are trusted, and
-//! what they make of a [`Spec`].
+//! The surroundings of a session as values: the settings of all sources and the project's files, how far they are trusted,
+//! and how they are applied to a [`Spec`].
 //!
-//! Hosts read the files, in two steps, because rules hold for what a project brings along: settings first, which say what the rules
-//! are ([`ProjectConfig::permissions`]), then the project's files ([`ProjectConfig::apply`]).
+//! Hosts read the files in two steps, because permission rules apply to project files: first the settings, which define the
+//! rules ([`ProjectConfig::permissions`]), then the project's files ([`ProjectConfig::apply`]).
 
 mod brought;
 mod flags;
@@ -28,57 +28,57 @@ use crate::{
     },
 };
 
-/// What of a project's own files takes effect before a person has trusted the folder. Its deny and ask rules always do.
+/// Which parts of a project's own files take effect before a user has trusted the folder. Deny and ask rules always do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProjectTrust {
-    /// What starts programs (hooks, MCP servers) does, and variables that change no others: whoever starts an engine for a
-    /// program, and lets it read a folder's files, trusts the folder so far. For SDKs.
+    /// Hooks and MCP servers start, and variables that do not affect other programs are set. An application that starts an
+    /// engine and lets it read a folder's files trusts the folder to this extent. For SDKs.
     #[default]
     Programs,
-    /// Nothing that starts a program, or changes environment, endpoint or what is allowed. For the command line.
+    /// Nothing that starts a program or changes the environment, the endpoint or permissions. For the command line.
     Nothing,
-    /// Everything: somebody said so when they started it.
+    /// Everything: trust was given explicitly at the start.
     Everything,
 }
 
-/// Settings and project files, as far as the sources let them be read.
+/// Settings and project files of the selected sources.
 #[derive(Debug)]
 pub struct ProjectConfig {
-    /// What settings say.
+    /// The settings.
     pub settings: LoadedSettings,
-    /// Which sources are read.
+    /// The sources that are read.
     pub sources: SettingSources,
     /// The project's folder.
     pub folder: TextPath,
-    /// A person has trusted it: what its files widen counts.
+    /// Whether a user has trusted the folder, so that its files may widen permissions.
     pub is_trusted: bool,
-    /// What its files start runs: commands that are hooks, MCP servers.
+    /// Whether programs that its files start may run: hook commands and MCP servers.
     pub runs_programs: bool,
-    /// What the project brings along, once the rules are known: they hold for it too.
+    /// The project's files; read once the permission rules, which apply to them, are known.
     pub project: ProjectFiles,
     /// The servers of the project's `.mcp.json`, or why it cannot be used.
     pub servers: Result<BTreeMap<String, RawJson>, String>,
-    /// The names of the variables that programs have anyway.
+    /// The names of the variables that programs inherit anyway.
     pub inherited: BTreeSet<String>,
-    /// There is a shell in which hooks can run.
+    /// Whether there is a shell in which hooks can run.
     pub has_shell: bool,
-    /// What the folder's files do once a person has trusted it, and do not because nobody has.
+    /// What the folder's files would do if the folder were trusted.
     pub brought: Vec<Brought>,
-    /// Some settings forbid the mode that bypasses permissions.
+    /// Whether settings disable the mode that bypasses permissions.
     pub bypass_disabled: bool,
 }
 
-/// What came of the permissions of settings, beside what stands in the spec.
+/// The permissions of the settings, as far as they are not part of the spec.
 #[derive(Debug, Default)]
 pub struct PermissionsOfSettings {
-    /// Further directories of the workspace, as they are written: hosts say where they lead.
+    /// Additional directories of the workspace as written; hosts resolve them.
     pub directories: Vec<String>,
-    /// What was left out, and why.
+    /// Warnings about what was left out.
     pub warnings: Vec<String>,
 }
 
 impl ProjectConfig {
-    /// Of settings that were read. Nothing of the project is known yet, and no shell.
+    /// A configuration with these settings, without project files and without a shell.
     #[must_use]
     pub fn new(settings: LoadedSettings, sources: SettingSources, folder: TextPath) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl ProjectConfig {
         }
     }
 
-    /// How far the folder is trusted, by a person and by whoever starts the session.
+    /// Sets how far the folder is trusted, by the user and by the caller that starts the session.
     #[must_use]
     pub fn trusted(mut self, by_person: bool, trust: ProjectTrust) -> Self {
         self.is_trusted = by_person || trust == ProjectTrust::Everything;
@@ -107,9 +107,9 @@ impl ProjectConfig {
     /// Writes the permissions of the settings into a spec.
     ///
     /// # Errors
-    /// Rules that cannot be used, in words: without them more would be allowed than was meant to be.
+    /// The invalid rules, as text: ignoring them would allow more than intended.
     pub fn permissions(&mut self, spec: &mut Spec) -> Result<PermissionsOfSettings, String> {
-        // What a folder allows itself counts only once a person has trusted it.
+        // Permissions that a folder grants itself apply only if the folder is trusted.
         let layered = Layered::of(&self.layers(), &spec.environment).map_err(|faults| {
             let words = faults.iter().map(|fault| self.settings.complaint(fault));
             words.collect::<Vec<String>>().join("; ")
@@ -133,8 +133,8 @@ impl ProjectConfig {
         })
     }
 
-    /// Writes what else they say into a spec whose permissions are complete; flags are stronger and come behind. What was left out
-    /// comes back.
+    /// Writes everything else into a spec whose permissions are complete; flags override it and are applied later. Returns
+    /// warnings about what was left out.
     pub fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.runs_programs {
@@ -174,7 +174,7 @@ impl ProjectConfig {
         }
         let unset = match self.runs_programs {
             true => self.settings.env_left_out(|name| self.may_set(name)),
-            // They are named with all that does not count.
+            // They are among the effects listed above.
             false => Vec::new(),
         };
         for (source, names) in unset {
@@ -195,7 +195,7 @@ impl ProjectConfig {
             }
         }
         let hooks = self.hooks();
-        // Whoever relies on them must hear of it.
+        // Users who rely on these hooks have to be told.
         let ignored = hooks.ignored.iter();
         warnings.extend(ignored.map(|what| format!("the settings have {what}: they are not run")));
         match self.has_shell {
@@ -217,7 +217,7 @@ impl ProjectConfig {
         warnings
     }
 
-    /// The permissions of the settings.
+    /// The permissions of the settings, as layers.
     #[must_use]
     pub fn layers(&self) -> Vec<Layer> {
         self.settings.layers(self.is_trusted)
@@ -229,28 +229,28 @@ impl ProjectConfig {
         self.settings.env(|name| self.may_set(name))
     }
 
-    /// Whether the folder's files may set a variable. Before a person has trusted the folder they may add to the environment what
-    /// is their own, and change nothing that is there; nor that, where they start nothing either.
+    /// Whether the folder's files may set a variable. For an untrusted folder they may only add plain variables that are not
+    /// inherited already, and only if its programs may run.
     fn may_set(&self, name: &str) -> bool {
         let adds = || is_plain(name) && !self.inherited.contains(name);
         self.is_trusted || self.runs_programs && adds()
     }
 
-    /// The confinement of commands.
+    /// The sandbox settings for commands.
     #[must_use]
     pub fn sandbox(&self, command_line: Option<&SandboxSettings>) -> SandboxSettings {
         self.settings.sandbox(self.is_trusted, command_line)
     }
 
-    /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the
-    /// folder so far: a guard that is written there and does not run would be worse than none. What the settings *allow* still needs
-    /// the word of a person.
+    /// The hook commands. An application that starts an engine and lets it read a folder's settings trusts the folder to this
+    /// extent: a guard that is configured but does not run would be worse than none. What the settings *allow* still requires
+    /// the trust of a user.
     #[must_use]
     pub fn hooks(&self) -> SettingsHooks {
         self.settings.hooks(self.runs_programs)
     }
 
-    /// The output style by its name: told as it is written, also where nobody knows it.
+    /// Sets the output style by name. The name is reported as written, even if no such style is known.
     fn style(&self, spec: &mut Spec) {
         let Some(name) = self.settings.output_style() else {
             return;
@@ -270,11 +270,11 @@ impl ProjectConfig {
         spec.prompt.output_style = own.or_else(built_in);
     }
 
-    /// The MCP servers of the project's `.mcp.json`, where the project is a source and but for those that the settings switch off.
-    /// Whoever starts an engine for a program and lets it read a folder's files trusts the folder so far.
+    /// The MCP servers of the project's `.mcp.json`, if the project is a source, except those that the settings disable. An
+    /// application that starts an engine and lets it read a folder's files trusts the folder to this extent.
     ///
     /// # Errors
-    /// Why the file cannot be used.
+    /// The reason why the file cannot be used.
     pub fn project_servers(&self) -> Result<BTreeMap<String, RawJson>, String> {
         match self.runs_programs {
             true => self.servers_of_project(),

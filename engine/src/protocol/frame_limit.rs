@@ -1,41 +1,40 @@
-//! Frames that every SDK can read: not longer than the line that the Python SDK takes.
+//! Limits the length of frames, so that every SDK can read them: the Python SDK limits the length of a line.
 //!
-//! What is only shown is cut ([`fitted`]). What comes back and is used in the place of what was shown is cut so that it can
-//! be put together again ([`shortened`]).
+//! Frames that are only displayed are cut ([`fitted`]). Frames whose content comes back in an answer and is then used are cut
+//! in such a way that the original content can be restored ([`shortened`]).
 
 use serde_json::{Value, json};
 use windlass_core::RawJson;
 
 use super::line::to_line;
 
-/// The longest frame in bytes, where nothing else is known. The Python SDK gives up at 1 MiB (`max_buffer_size`).
+/// The default maximum length of a frame, in bytes. The Python SDK's own limit is 1 MiB (`max_buffer_size`).
 pub const LONGEST_FRAME: usize = 1_000_000;
 
-/// The shortest that texts are cut to before a frame is given up.
+/// The minimum length to which texts are cut; a frame that is still too long is given up.
 const SHORTEST_TEXT: usize = 256;
 
-/// A frame that is too long however much of it is cut, or of which nothing may be cut.
+/// A frame that is too long even after cutting, or that must not be cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "it is {length} bytes long and the SDK takes no line of more than {longest} (`max_buffer_size`; \
      WINDLASS_MAX_FRAME_BYTES says another length)"
 )]
 pub struct TooLong {
-    /// Bytes that it has.
+    /// The length of the frame, in bytes.
     pub length: usize,
-    /// Bytes that it may have.
+    /// The maximum length, in bytes.
     pub longest: usize,
 }
 
-/// An answer that changes a text of which it was shown only the beginning.
+/// An answer that modifies a text of which the SDK saw only the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the answer changes a text that was too long to be shown whole; return it as it was shown, or replace it altogether"
 )]
 pub struct CutChanged;
 
-/// The line itself, or one that says the same with its long texts cut. The session, the model and the transcript have
-/// all of it.
+/// The line itself, or an equivalent one with its long texts cut. The session, the model and the transcript are not affected.
 #[must_use]
 pub fn fitted(line: String, longest: usize) -> String {
     if line.len() <= longest {
@@ -45,7 +44,7 @@ pub fn fitted(line: String, longest: usize) -> String {
         return line;
     };
     drop(line);
-    // What programs read of a result repeats what the model reads: it goes first.
+    // The structured result repeats what the model reads, so it is cut first.
     if let Some(result) = frame.get_mut("tool_use_result") {
         Cutter::new(longest / 8).cut(result);
     }
@@ -60,7 +59,7 @@ pub fn fitted(line: String, longest: usize) -> String {
     }
 }
 
-/// A line whose long texts were cut, with what is needed to put them back into what comes of it.
+/// A line whose long texts were cut, and the data to restore them in an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shortened {
     /// The line.
@@ -68,17 +67,17 @@ pub struct Shortened {
     cuts: Vec<Cut>,
 }
 
-/// A text, or what held a long one, and what stood in its place.
+/// A cut value: the original and its replacement.
 #[derive(Debug, Clone, PartialEq)]
 struct Cut {
     whole: Value,
     shown: Value,
 }
 
-/// The line itself, or one with its long texts cut, each so that it is known again.
+/// The line itself, or one with its long texts cut, each marked so that it can be recognised in an answer.
 ///
 /// # Errors
-/// [`TooLong`]: it is made of so much that no cutting of texts is enough.
+/// [`TooLong`] if cutting texts does not shorten the line enough.
 pub fn shortened(line: String, longest: usize) -> Result<Shortened, TooLong> {
     if line.len() <= longest {
         let cuts = Vec::new();
@@ -109,10 +108,10 @@ pub fn shortened(line: String, longest: usize) -> Result<Shortened, TooLong> {
 }
 
 impl Shortened {
-    /// An answer with the texts put back that were cut in what it answers, wherever it repeats them.
+    /// Replaces the cut texts in an answer by the original ones, wherever the answer repeats them.
     ///
     /// # Errors
-    /// [`CutChanged`]: it has changed such a text, and what that would be of the whole nobody can tell.
+    /// [`CutChanged`] if the answer modifies such a text, because the intended complete text is then unknown.
     pub fn restored(&self, answer: RawJson) -> Result<RawJson, CutChanged> {
         if self.cuts.is_empty() {
             return Ok(answer);
@@ -126,7 +125,8 @@ impl Shortened {
         }
     }
 
-    /// Whether anything was put back. What is used in the place of what was shown must not hold half a text.
+    /// Restores texts in a value; returns whether there were any. A value that is used in place of the original must not
+    /// contain a modified cut text.
     fn restore(&self, value: &mut Value, is_used: bool) -> Result<bool, CutChanged> {
         if let Some(cut) = self.cuts.iter().find(|cut| cut.shown == *value) {
             *value = cut.whole.clone();
@@ -157,20 +157,20 @@ impl Shortened {
 }
 
 impl Cut {
-    /// The words that stand where a text was cut.
+    /// The marker at the end of the cut text.
     fn end(&self) -> Option<&str> {
         let shown = self.shown.as_str()?;
         Some(&shown[shown.rfind(CUT_HERE)?..])
     }
 }
 
-/// What the words begin with that stand where a text was cut.
+/// The beginning of the marker at the place where a text was cut.
 const CUT_HERE: &str = "\n[cut here";
 
-/// Cuts every text that is longer, and takes out images and documents that are.
+/// Cuts every longer text, and removes longer images and documents.
 struct Cutter {
     longest: usize,
-    /// What was cut, where that is to be known.
+    /// The cuts made, if they are recorded.
     cuts: Option<Vec<Cut>>,
 }
 
@@ -213,7 +213,7 @@ impl Cutter {
         format!("{beginning}{CUT_HERE}{number}: {total} bytes are too many for one frame]")
     }
 
-    /// Which cut it is, where that is to be known: two texts of one length that begin alike are still two.
+    /// The number of the cut, if cuts are recorded: it distinguishes two texts of equal length that begin alike.
     fn number(&self) -> String {
         let cuts = self.cuts.as_ref();
         cuts.map_or_else(String::new, |cuts| format!(" ({})", cuts.len() + 1))
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn what_was_cut_comes_back_whole() {
-        // Alike for as long as they are shown, and of one length.
+        // Equal in the visible part, and of the same length.
         let (one, two) = ("x".repeat(800_000) + "1", "x".repeat(800_000) + "2");
         let input = json!({"file_path": "a", "content": one, "more": [two], "n": 1});
         let (shortened, mut seen) = shown(&input);
@@ -300,7 +300,7 @@ mod tests {
         let changed = format!("# {}", seen["content"].as_str().unwrap());
         let answer = raw(&json!({"updatedInput": {"content": changed}}));
         assert_eq!(shortened.restored(answer), Err(CutChanged));
-        // Whoever replaces it altogether, or only speaks of it, is understood.
+        // Answers that replace the text completely, or only mention it, are accepted.
         for answer in [
             json!({"updatedInput": {"content": "short"}}),
             json!({"behavior": "deny", "message": format!("not this: {changed}")}),

@@ -1,48 +1,48 @@
-//! What an SDK sends, line by line.
+//! Parses the lines that an SDK sends.
 
 use serde::Deserialize;
 use windlass_core::{Prompt, RawJson, Uuid, content::Block, effect::Delivery};
 
 use super::{reply::ReplyError, request::Request};
 
-/// A line that was understood.
+/// A valid line.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Inbound {
-    /// The SDK wants something of the engine. It gets exactly one reply, whether the request can be read or not.
+    /// A control request of the SDK. It gets exactly one reply, even if it is invalid.
     Request {
-        /// Under which the reply is expected.
+        /// The id for the reply.
         id: String,
-        /// What it wants, or what is wrong with how it says so.
+        /// The parsed request, or the error to reply.
         request: Result<Request, ReplyError>,
     },
     /// The answer to a request of the engine.
     Response {
-        /// The engine's request.
+        /// The id of the engine's request.
         id: String,
-        /// What came of it: a value (an empty object where there was none), or the SDK's words.
+        /// The answer's value (an empty object if it has none), or the SDK's error text.
         answer: Result<RawJson, String>,
     },
-    /// The SDK no longer wants the reply to a request of its own.
+    /// The SDK cancels a control request of its own.
     Cancel {
-        /// The request.
+        /// The id of the request.
         id: String,
     },
     /// A user message.
     User(UserFrame),
-    /// Something that asks for nothing: a sign of life, a type of a later version.
+    /// A line that needs no action: a keep-alive, or a type of a later version.
     Ignored,
 }
 
-/// A line that was not understood. The session goes on.
+/// An invalid line. The session continues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a line of {length} bytes from the SDK is not usable: {problem}")]
 pub struct InboundError {
-    /// Its length in bytes.
+    /// The length of the line in bytes.
     pub length: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
-    /// The control request it was meant to be, if that can be told: whoever made it waits for a reply.
+    /// The id of the control request that it was meant to be, if it can be found: its sender waits for a reply.
     pub request_id: Option<String>,
 }
 
@@ -69,10 +69,10 @@ struct Response {
 }
 
 impl Inbound {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// [`InboundError`]; with the id of the request where it was one, since that wants a reply all the same.
+    /// [`InboundError`]; with the id of the request, if the line was meant to be one, because it still needs a reply.
     pub fn parse(line: &str) -> Result<Self, InboundError> {
         let fault = |problem: String, request_id: Option<String>| InboundError {
             length: line.len(),
@@ -134,14 +134,13 @@ impl Inbound {
     }
 }
 
-/// The request id in a line that is not valid JSON or not whole, if it was meant to be a control request.
+/// The request id in an invalid or incomplete line that was meant to be a control request.
 #[must_use]
 pub fn request_id_in(line: &str) -> Option<String> {
     id_in(line, "\"control_request\"")
 }
 
-/// The request that a line answers which is no valid answer, if it was meant to be one: whoever waits for it must not
-/// wait for ever.
+/// The id of the request that an invalid line was meant to answer. The code that waits for the answer must not wait for ever.
 #[must_use]
 pub fn answered_id_in(line: &str) -> Option<String> {
     id_in(line, "\"control_response\"")
@@ -157,28 +156,28 @@ fn id_in(line: &str, kind: &str) -> Option<String> {
     strings.next()?.ok()
 }
 
-/// A user message as an SDK sends it.
+/// A user message as sent by an SDK.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct UserFrame {
-    /// What it says.
+    /// The role and content.
     pub message: UserText,
-    /// The message's id, where the caller gave it one: any text, though mostly a UUID.
+    /// The message's id, if the application gave it one: any text, usually a UUID.
     pub uuid: Option<String>,
-    /// Who wrote it (`{"kind": "human"}`).
+    /// The origin of the message (`{"kind": "human"}`).
     pub origin: Option<RawJson>,
-    /// It is to be taken as it is: no slash commands.
+    /// The text is taken literally, without slash commands.
     pub client_composed: bool,
-    /// False: the model is not asked, it reads the message with the next prompt.
+    /// If false, the model is not asked now; it reads the message with the next prompt.
     #[serde(rename = "shouldQuery")]
     pub should_query: Option<bool>,
     /// `now`, `next` or `later`.
     pub priority: Option<String>,
-    /// What was pasted, by whoever has a place for that apart from the prompt.
+    /// Pasted text, which some applications keep apart from the prompt.
     pub pasted_content: Option<String>,
 }
 
-/// Role and content of a user message.
+/// The role and content of a user message.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct UserText {
@@ -187,13 +186,13 @@ pub struct UserText {
 }
 
 impl UserFrame {
-    /// The id as one, where it is.
+    /// The id, if it is a UUID.
     #[must_use]
     pub fn parsed_uuid(&self) -> Option<Uuid> {
         self.uuid.as_deref().and_then(|id| Uuid::try_parse(id).ok())
     }
 
-    /// Who wrote it, as the result repeats it: only people are.
+    /// The origin, if the message was written by a person: the result repeats it only then.
     #[must_use]
     pub fn human_origin(&self) -> Option<RawJson> {
         #[derive(Deserialize)]
@@ -205,7 +204,7 @@ impl UserFrame {
         (kind == "human").then(|| origin.clone())
     }
 
-    /// The content as blocks of the Messages API; none if it has no such form.
+    /// The content as blocks of the Messages API; `None` if it has no valid form.
     #[must_use]
     pub fn blocks(&self) -> Option<Vec<RawJson>> {
         let content = self.message.content.as_ref()?;
@@ -221,13 +220,13 @@ impl UserFrame {
         Some(blocks)
     }
 
-    /// The text, where it is a text and nothing else: what may be a slash command.
+    /// The text, if the content is plain text. It may be a slash command.
     #[must_use]
     pub fn plain_text(&self) -> Option<String> {
         Prompt::blocks(self.blocks()?).plain_text()
     }
 
-    /// The message as a prompt under an id; none if its content cannot be read.
+    /// The message as a prompt under an id; `None` if its content is invalid.
     #[must_use]
     pub fn to_prompt(&self, uuid: Uuid, is_answering: bool) -> Option<Prompt> {
         let delivery = match (self.should_query, self.priority.as_deref()) {

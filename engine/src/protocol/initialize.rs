@@ -1,4 +1,4 @@
-//! The first request: what the SDK brings along, and what it is told in return.
+//! The first control request: data from the SDK, and the engine's reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,63 +16,63 @@ use windlass_core::{
 
 use super::PROTOCOL_VERSION;
 
-/// The fields of `initialize`. All are optional; those that this version does not know are left aside.
+/// The fields of `initialize`. All are optional; unknown fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Initialize {
-    /// Callbacks, by event.
+    /// Hook callbacks, by event.
     pub hooks: Option<BTreeMap<String, Option<Vec<HookRegistration>>>>,
-    /// Agents, by name.
+    /// Agent definitions, by name.
     pub agents: Option<BTreeMap<String, RawJson>>,
-    /// The system prompt in parts; an empty one is none at all.
+    /// The system prompt in parts; an empty list means none at all.
     pub system_prompt: Option<Vec<String>>,
-    /// What stands behind it.
+    /// Text that is appended to the system prompt.
     pub append_system_prompt: Option<String>,
-    /// What the preset says of the place where the session runs stands in front of the conversation.
+    /// Moves the preset's description of the environment from the system prompt to the beginning of the conversation.
     pub exclude_dynamic_sections: Option<bool>,
-    /// How to plan in plan mode.
+    /// Instructions for plan mode.
     pub plan_mode_instructions: Option<String>,
-    /// Which tools are called in the place of others.
+    /// Tools that are called in place of others.
     pub tool_aliases: Option<BTreeMap<String, String>>,
-    /// Summaries of what subagents do. There are none.
+    /// Whether to summarise the progress of subagents. Not supported.
     pub agent_progress_summaries: Option<bool>,
-    /// The form of the answer.
+    /// The JSON schema of the answer.
     pub json_schema: Option<RawJson>,
-    /// The session's title.
+    /// The title of the session.
     pub title: Option<String>,
-    /// MCP servers that live in the SDK's process.
+    /// The names of MCP servers in the SDK's process.
     pub sdk_mcp_servers: Option<Vec<String>>,
-    /// What those servers would answer to the first requests. Not used: they are asked.
+    /// The answers of those servers to the first requests. Not used: the servers are asked.
     pub sdk_mcp_server_manifests: Option<BTreeMap<String, RawJson>>,
     /// Other MCP servers, by name.
     pub mcp_servers: Option<BTreeMap<String, RawJson>>,
-    /// Of the skills there are, these.
+    /// Restricts the available skills to these.
     pub skills: Option<Vec<String>>,
-    /// Whether the model is asked what the person might say next.
+    /// Whether the model is asked to suggest the user's next prompt.
     pub prompt_suggestions: Option<bool>,
-    /// Whether the words and thoughts of subagents are handed on.
+    /// Whether the text and thinking of subagents is passed on.
     pub forward_subagent_text: Option<bool>,
     /// Settings, as on the command line.
     pub settings: Option<RawJson>,
-    /// Settings that nothing overrides.
+    /// Managed settings, which nothing overrides.
     pub managed_settings: Option<RawJson>,
-    /// Tools that are not to be there.
+    /// Tools to remove.
     pub disallowed_tools: Option<Vec<String>>,
     /// Plugins.
     pub plugins: Option<RawJson>,
 }
 
-/// Callbacks of one matcher.
+/// The callbacks of one matcher.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookRegistration {
-    /// For which tools; nothing for all.
+    /// The tools that it matches; `None` for all.
     #[serde(default)]
     pub matcher: Option<String>,
-    /// The callbacks.
+    /// The ids of the callbacks.
     #[serde(default)]
     pub hook_callback_ids: Vec<String>,
-    /// Seconds.
+    /// The timeout in seconds.
     #[serde(default)]
     pub timeout: Option<f64>,
     /// `continue` or `block`.
@@ -80,21 +80,21 @@ pub struct HookRegistration {
     pub on_failure: Option<String>,
 }
 
-/// Something of an `initialize` that could not be used; the session begins without it, if it may.
+/// A part of `initialize` that cannot be used; the session begins without it, if that is permitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is left out: {reason}")]
 pub struct Unusable {
-    /// What it is.
+    /// The part.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// It was to judge what runs: without it no session may begin.
+    /// Whether it was meant to judge calls: no session may begin without it.
     pub judges: bool,
 }
 
 impl Initialize {
-    /// Writes what the SDK brings along into the spec of the session that is about to begin. Servers, settings and rules
-    /// are the host's business.
+    /// Writes the data of the SDK into the spec of the session that is about to begin. MCP servers, settings and permission
+    /// rules are handled by the host.
     pub fn apply(&self, spec: &mut Spec) -> Vec<Unusable> {
         let mut unusable = Vec::new();
         let (hooks, faults) = self.hook_matchers();
@@ -103,7 +103,7 @@ impl Initialize {
         for (name, definition) in self.agents.iter().flatten() {
             let what = format!("the agent {name}");
             match AgentDefinition::read(definition) {
-                // It may have been narrower than the agent that had its name.
+                // It may have been more restricted than another agent of the same name.
                 Err(reason) => unusable.push(Unusable {
                     what,
                     reason,
@@ -167,8 +167,8 @@ impl Initialize {
         unusable
     }
 
-    /// The callbacks as the core knows hooks: each under its callback's id. Events of later versions are left out, as
-    /// nothing would ever call them.
+    /// The callbacks as hook matchers of the core; a hook's name is the id of its callback. Events of later versions are left
+    /// out, because they never occur.
     fn hook_matchers(&self) -> (Vec<HookMatcher>, Vec<Unusable>) {
         let mut matchers = Vec::new();
         let mut unusable = Vec::new();
@@ -187,12 +187,12 @@ impl Initialize {
                 }
             }
         }
-        // In the order of their numbers, which is that of registration over all events.
+        // Sorted by their numbers, which is the order of registration across all events.
         matchers.sort_by_key(|matcher| matcher.hooks.first().map(|id| (id.len(), id.clone())));
         (matchers, unusable)
     }
 
-    /// The callbacks whose failure is to stop what they should have judged.
+    /// The callbacks whose failure blocks what they should have judged.
     #[must_use]
     pub fn blocking_callbacks(&self) -> BTreeSet<String> {
         let registrations = self
@@ -216,7 +216,7 @@ impl HookRegistration {
             matcher.timeout_ms =
                 timeout_from_seconds(seconds).map_err(|error| error.to_string())?;
         }
-        // A callback that gives no answer in time, or nonsense, has allowed nothing.
+        // A callback that answers late or invalidly has allowed nothing.
         matcher.on_failure = Some(match self.on_failure.as_deref() {
             Some("continue") => FailurePolicy::Continue,
             Some("block") => FailurePolicy::Block,
@@ -227,10 +227,10 @@ impl HookRegistration {
     }
 }
 
-/// The form of the answer, as the official engine holds the model to it.
+/// The output format for a JSON schema, enforced as in the official engine.
 ///
 /// # Errors
-/// [`Unusable`] with what is wrong with the schema.
+/// [`Unusable`] with the problem of the schema.
 pub fn output_format(schema: &RawJson) -> Result<OutputFormat, Unusable> {
     let mut format = OutputFormat::new(schema.clone()).map_err(|error| Unusable {
         what: "the schema of the output format".to_owned(),
@@ -241,16 +241,16 @@ pub fn output_format(schema: &RawJson) -> Result<OutputFormat, Unusable> {
     Ok(format)
 }
 
-/// What the reply says beside what the session offers.
+/// The facts for the reply that the session's offer does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyFacts {
-    /// The engine's process.
+    /// The engine's process id.
     pub pid: u32,
     /// The permission mode in force.
     pub mode: Mode,
     /// Whether a turn is running.
     pub is_running: bool,
-    /// Where the bearer token comes from; `none` where there is none.
+    /// The source of the bearer token; `none` if there is none.
     pub token_source: &'static str,
 }
 
@@ -278,7 +278,7 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
     if request.hooks.is_some() {
         set("hooks_applied", true.into());
     }
-    // An SDK that sent these ends the session unless it hears that they count.
+    // An SDK that sent these fields ends the session unless the reply confirms them.
     for (name, sent) in [
         ("mcp_servers_applied", request.mcp_servers.is_some()),
         ("settings_applied", request.settings.is_some()),

@@ -1,27 +1,27 @@
-//! Lines: cut out of what arrives in pieces, written so that both SDKs read them.
+//! Splits the input into lines, and writes lines that both SDKs can read.
 
 use serde::Serialize;
 
-/// The longest line that is read, in bytes. A prompt with the most images that the Messages API takes in one request is
+/// The maximum length of an input line, in bytes. A prompt with as many images as the Messages API accepts in one request is
 /// shorter.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-/// How much is kept of either end of a line that is too long: enough to find out whose it was. Where fields stand is up to
-/// whoever writes them.
+/// The number of bytes that are kept of either end of a line that is too long: enough to find its id. The order of fields is
+/// up to the sender.
 const KEPT_END: usize = 4096;
 
-/// Cuts bytes into lines, whatever the pieces they come in. Blank lines are left out, `\r\n` is a line end too.
+/// Splits bytes into lines, however they are divided into pieces. Blank lines are skipped; `\r\n` is a line end too.
 #[derive(Debug, Default)]
 pub struct LineReader {
     line: Vec<u8>,
-    /// Of the current line, where it is too long to be kept.
+    /// The state of the current line, if it is too long to be kept.
     too_long: Option<Overlong>,
 }
 
-/// What is known of a line of which only the beginning is kept.
+/// A line of which only both ends are kept.
 #[derive(Debug, Default)]
 struct Overlong {
-    /// Bytes so far.
+    /// The length so far, in bytes.
     length: usize,
     /// The last [`KEPT_END`] bytes.
     tail: Vec<u8>,
@@ -37,49 +37,49 @@ impl Overlong {
     }
 }
 
-/// A line, or what is wrong with one.
+/// A line, or the reason why it is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// Its text, without the line end.
     Text(String),
-    /// It cannot be used.
+    /// The line cannot be used.
     Fault(LineFault),
 }
 
-/// What is wrong with a line.
+/// Why a line cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineFault {
-    /// More than [`MAX_LINE`].
+    /// It is longer than [`MAX_LINE`].
     #[error("a line of {length} bytes was not read: the longest may have {MAX_LINE}")]
     TooLong {
         /// Its length in bytes.
         length: usize,
-        /// How it begins and ends.
+        /// The beginning and end of the line.
         ends: String,
     },
-    /// Bytes that are no text.
+    /// It is not valid UTF-8.
     #[error("a line of {length} bytes was not read: it is not UTF-8")]
     NotUtf8 {
         /// Its length in bytes.
         length: usize,
-        /// How it begins and ends, with replacement characters.
+        /// The beginning and end of the line, with replacement characters.
         ends: String,
     },
     /// The input ended inside a line.
     #[error("the input ended in the middle of a line, after {length} bytes: {problem}")]
     CutOff {
-        /// What there was of it, in bytes.
+        /// The length of the incomplete line, in bytes.
         length: usize,
-        /// How it begins and ends.
+        /// The beginning and end of the line.
         ends: String,
-        /// What makes it no whole line.
+        /// The reason why it is incomplete.
         problem: String,
     },
 }
 
 impl LineFault {
-    /// How the line begins and ends, to find out whose it was.
+    /// The beginning and end of the line, in which its id may be found.
     #[must_use]
     pub fn ends(&self) -> &str {
         match self {
@@ -97,7 +97,7 @@ impl LineReader {
         Self::default()
     }
 
-    /// Takes a piece and gives the lines that it ends.
+    /// Adds a piece; returns the lines that it completes.
     pub fn push(&mut self, mut piece: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
@@ -109,7 +109,8 @@ impl LineReader {
         lines
     }
 
-    /// The input is over. What stands behind the last line end is a line too if it is a whole JSON value; else it was cut.
+    /// Ends the input. Bytes after the last line end count as a line if they form a complete JSON value; otherwise the line
+    /// was cut off.
     pub fn finish(&mut self) -> Option<Line> {
         let line = self.take()?;
         let Line::Text(text) = &line else {
@@ -174,11 +175,11 @@ fn joined(head: &[u8], tail: &[u8]) -> String {
     format!("{head}…{tail}")
 }
 
-/// A frame as the line that is written, line end included. The two characters that JavaScript takes for line ends are
-/// escaped; in JSON they stand in strings only.
+/// Encodes a frame as a line, including the line end. The two characters that JavaScript treats as line ends are escaped; in
+/// JSON they can occur only inside strings.
 #[must_use]
 pub fn to_line(frame: &(impl Serialize + ?Sized)) -> String {
-    // Strings, numbers, raw JSON and maps with string keys only: encoding cannot fail.
+    // Strings, numbers, raw JSON and maps with string keys always encode.
     let mut line = serde_json::to_string(frame).unwrap_or_default();
     if line.contains(['\u{2028}', '\u{2029}']) {
         line = line

@@ -1,20 +1,20 @@
-//! The lines that an SDK and its engine exchange, as values: no process, no pipe, no clock.
+//! The lines that an SDK and its engine exchange, as values: no processes, no pipes, no clock.
 //!
 //! ```text
 //! bytes ─▶ LineReader ─▶ Inbound ─▶ (the host acts) ─▶ Reply, SdkRequest, Frames ─▶ to_line ─▶ bytes
 //! ```
 //!
-//! - [`mod@line`]: cutting what arrives into lines, and writing lines that both SDKs read.
-//! - [`inbound`]: what an SDK sends: control requests, answers, cancellations, user messages.
-//! - [`request`]: the control requests an SDK makes of the engine, each with its fields.
-//! - [`initialize`]: the first of them, and what it changes of a [`Spec`](windlass_core::Spec).
-//! - [`reply`]: the answers to them.
-//! - [`sdk_request`]: what the engine asks of the SDK: permissions, hooks, in-process MCP servers.
+//! - [`mod@line`]: splits the input into lines, and writes lines that both SDKs can read.
+//! - [`inbound`]: the input of an SDK: control requests, answers, cancellations, user messages.
+//! - [`request`]: the control requests of an SDK, each with its fields.
+//! - [`initialize`]: the first of them, and how it changes a [`Spec`](windlass_core::Spec).
+//! - [`reply`]: the replies to control requests.
+//! - [`sdk_request`]: the engine's requests to the SDK: permissions, hooks, in-process MCP servers.
 //! - [`frames`]: the messages of a session as an SDK reads them.
-//! - [`frame_limit`]: what is done about frames that are longer than an SDK reads.
+//! - [`frame_limit`]: shortens frames that are longer than an SDK can read.
 //! - [`flags`]: the command line with which the SDKs start an engine.
 //!
-//! Field sets and order are those of the official engine of version [`PROTOCOL_VERSION`].
+//! The fields and their order are those of the official engine in version [`PROTOCOL_VERSION`].
 
 pub mod flags;
 pub mod frame_limit;
@@ -26,6 +26,6 @@ pub mod reply;
 pub mod request;
 pub mod sdk_request;
 
-/// The version of the official engine whose protocol this is: what `--version` and `claude_code_version` say, because
-/// SDKs and the tools around them read it as `N.N.N` and tell from it what they may use.
+/// The version of the official engine whose protocol is implemented. It is the value of `--version` and
+/// `claude_code_version`, because SDKs and related tools parse it as `N.N.N` and derive the available features from it.
 pub const PROTOCOL_VERSION: &str = "2.1.330";

@@ -1,31 +1,31 @@
-//! Answers to the SDK's control requests.
+//! Replies to the SDK's control requests.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What becomes of a control request: exactly one of them a request.
+/// The reply to a control request; each request gets exactly one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// It was done; what it gives, if it gives anything.
+    /// Success, with the result if there is one.
     Success(Option<Value>),
-    /// The engine is set up; what it offers. No question from before waits for an answer.
+    /// The reply to `initialize`, with the engine's offer. No earlier request of the engine is open.
     Initialized(Value),
-    /// It was not.
+    /// An error.
     Error(ReplyError),
 }
 
-/// Why a control request was not done.
+/// Why a control request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ReplyError {
-    /// What is wrong, for the caller.
+    /// The problem, for the caller.
     pub text: String,
-    /// A name for programs, where there is one (`invalid_mode`).
+    /// A machine-readable code, if there is one (`invalid_mode`).
     pub code: Option<&'static str>,
 }
 
 impl ReplyError {
-    /// An error with its text alone.
+    /// An error without a code.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -33,7 +33,7 @@ impl ReplyError {
         }
     }
 
-    /// An error with a name for programs.
+    /// An error with a code.
     pub fn coded(code: &'static str, text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -41,7 +41,7 @@ impl ReplyError {
         }
     }
 
-    /// A request that this engine does not know.
+    /// The error for an unknown request.
     #[must_use]
     pub fn unsupported(subtype: &str) -> Self {
         Self::coded(
@@ -52,24 +52,24 @@ impl ReplyError {
 }
 
 impl Reply {
-    /// Done, with nothing to say.
+    /// Success without a result.
     #[must_use]
     pub fn done() -> Self {
         Self::Success(None)
     }
 
-    /// Done, with something to say.
+    /// Success with a result.
     pub fn with(value: impl Serialize) -> Self {
         match serde_json::to_value(value) {
             Ok(value) => Self::Success(Some(value)),
-            // Only maps whose keys are no strings; no reply has one, but if one had, the caller should hear of it.
+            // Encoding fails only for maps with non-string keys, which no reply contains; the caller would be told.
             Err(error) => Self::Error(ReplyError::new(format!(
                 "the reply cannot be encoded: {error}"
             ))),
         }
     }
 
-    /// The frame.
+    /// The reply as a frame.
     #[must_use]
     pub fn to_frame(&self, request_id: &str) -> Value {
         let response = match self {

@@ -1,4 +1,4 @@
-//! The control requests that an SDK makes of the engine.
+//! The control requests of an SDK.
 
 mod fields;
 
@@ -10,169 +10,168 @@ use windlass_core::{RawJson, permission::Mode, spec::ThinkingDisplay};
 use self::fields::*;
 use super::{initialize::Initialize, reply::ReplyError};
 
-/// What an SDK wants. Fields that this version does not know are left aside.
+/// A control request. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Request {
-    /// The first one: what the SDK brings along, what the engine offers.
+    /// The first request: data from the SDK; the reply is the engine's offer.
     Initialize(Box<Initialize>),
-    /// Stop what is running.
+    /// Stop the running turn.
     Interrupt {
-        /// Forget the prompts that wait, too.
+        /// Also withdraw the waiting prompts.
         cancel_queued: bool,
     },
     /// Change the permission mode.
     SetPermissionMode(Mode),
-    /// Change the model; none returns to the session's own.
+    /// Change the model; `None` returns to the session's own.
     SetModel(Option<String>),
-    /// Change how the model thinks.
+    /// Change the thinking settings.
     SetThinking {
-        /// How many tokens it may think; inside, nothing returns to what the session began with. Outside, nothing leaves
-        /// it as it is.
+        /// The thinking budget in tokens; the inner `None` restores the initial value, the outer `None` leaves it unchanged.
         tokens: Option<Option<u32>>,
-        /// What is shown of it, likewise.
+        /// How thinking is displayed, with the same meaning of `None`.
         display: Option<Option<ThinkingDisplay>>,
     },
-    /// How the MCP servers are doing.
+    /// Report the status of the MCP servers.
     McpStatus,
-    /// Connect to a server anew.
+    /// Reconnect to a server.
     McpReconnect(String),
-    /// Take a server in or leave it out.
+    /// Enable or disable a server.
     McpToggle {
         /// The server.
         server: String,
-        /// Whether it is to be there.
+        /// Whether it is to be enabled.
         enabled: bool,
     },
-    /// The servers that were added while the session runs are these from now on.
+    /// Replace the servers that were added while the session runs.
     McpSetServers(BTreeMap<String, RawJson>),
-    /// A server in the SDK's process says something of its own accord.
+    /// An unsolicited message of a server in the SDK's process.
     McpMessage {
         /// The server.
         server: String,
         /// The JSON-RPC message.
         message: RawJson,
     },
-    /// Files become again what they were when a prompt was sent.
+    /// Restore files to their state when a prompt was sent.
     RewindFiles {
         /// The prompt's id.
         user_message_id: String,
-        /// Only say what would change.
+        /// Only report what would change.
         dry_run: bool,
     },
     /// Stop a background task.
     StopTask(String),
-    /// Let running calls go on in the background: one, or all.
+    /// Move running calls to the background: one, or all.
     BackgroundTasks(Option<String>),
-    /// Take a queued prompt back.
+    /// Withdraw a waiting prompt.
     CancelAsyncMessage(String),
-    /// What fills the context.
+    /// Report what fills the context.
     GetContextUsage,
-    /// Settings as if they had been on the command line.
+    /// Apply settings as if they had been given on the command line.
     ApplyFlagSettings(RawJson),
-    /// The settings in force.
+    /// Report the settings in force.
     GetSettings,
-    /// The models that are known.
+    /// List the known models.
     ListModels,
-    /// The version of the engine.
+    /// Report the version of the engine.
     GetBinaryVersion,
-    /// What the session has cost, in words.
+    /// Report the cost of the session, as text.
     GetSessionCost,
-    /// What the session has used, in numbers.
+    /// Report the usage of the session, as numbers.
     GetUsage,
-    /// The permission rules in force.
+    /// List the permission rules in force.
     ListPermissionRules,
-    /// The hooks in force.
+    /// List the hooks in force.
     GetHooksListing,
-    /// Write settings into a file, and let them hold.
+    /// Write settings into a file, and apply them.
     UpdateSettings {
         /// The file.
         file: SettingsFile,
-        /// What to write, by key.
+        /// The values to write, by key.
         settings: BTreeMap<String, String>,
     },
-    /// Give the session a title.
+    /// Set the title of the session.
     RenameSession {
         /// The title.
         title: String,
-        /// The session it is meant for; nothing for whichever runs.
+        /// The session that it is meant for; `None` for the running one.
         session_id: Option<String>,
     },
     /// Read a file of the workspace.
     ReadFile {
         /// The file, relative to the working directory or absolute.
         path: String,
-        /// How much of it at most.
+        /// The maximum number of bytes.
         max_bytes: Option<u64>,
-        /// `base64` for files that are no text.
+        /// `base64` for binary files.
         encoding: Option<String>,
     },
-    /// Files whose names begin in some way.
+    /// Suggest files whose names start with a text.
     FileSuggestions(String),
     /// The SDK has read a file for the model.
     SeedReadState {
         /// The file.
         path: String,
-        /// When it was changed last, as the SDK knows it: milliseconds since 1970, rounded down.
+        /// The modification time known to the SDK: milliseconds since 1970, rounded down.
         mtime: i64,
     },
-    /// Read the skills anew.
+    /// Read the skills again.
     ReloadSkills,
-    /// Read the output styles anew.
+    /// Read the output styles again.
     ReloadOutputStyles,
-    /// Read plugins, and with them commands and agents, anew.
+    /// Read plugins, commands and agents again.
     ReloadPlugins {
-        /// Load these plugins, too.
+        /// Also load these plugins.
         adds: bool,
-        /// Not while anything runs.
+        /// Refuse while anything is running.
         refuse_if_busy: bool,
     },
-    /// Call a tool of an MCP server, past the model.
+    /// Call a tool of an MCP server directly, without the model.
     McpCall {
-        /// By the name by which the model calls it.
+        /// The tool's name as used by the model.
         tool: String,
-        /// Its input.
+        /// The tool's input.
         arguments: RawJson,
-        /// How long it may take, in milliseconds.
+        /// The timeout in milliseconds.
         timeout_ms: Option<u32>,
     },
-    /// Read a resource of an MCP server that shows something (`ui://…`).
+    /// Read a displayable resource of an MCP server (`ui://…`).
     McpReadResource {
         /// The server.
         server: String,
         /// The resource.
         uri: String,
     },
-    /// How calls of one server's tools are decided, where the mode would let them pass.
+    /// Set how calls of a server's tools are decided that the permission mode would allow.
     SetMcpMode {
         /// The server.
         server: String,
-        /// Somebody is asked about each of them; false for no exception.
+        /// Whether each of them needs permission; false removes the exception.
         asks: bool,
     },
-    /// The end of what a background command has put out.
+    /// Report the end of a background command's output.
     GetTaskOutput(String),
-    /// Make a folder below the working directory part of the workspace.
+    /// Add a folder below the working directory to the workspace.
     RegisterRepoRoot(String),
-    /// Somebody watches what the SDK passes on, or nobody does.
+    /// Whether anyone reads what the SDK passes on.
     SetHasSubscribers,
 }
 
-/// A settings file that an SDK may write to.
+/// A settings file that an SDK may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SettingsFile {
-    /// The person's, for this project.
+    /// The user's settings for this project.
     LocalSettings,
-    /// The person's, for all projects.
+    /// The user's settings for all projects.
     UserSettings,
 }
 
 impl Request {
-    /// Reads the `request` of a control request.
+    /// Parses the `request` of a control request.
     ///
     /// # Errors
-    /// The reply it gets: a subtype that is not supported, or fields that are not usable.
+    /// The error to reply: an unsupported subtype, or invalid fields.
     pub fn read(raw: &RawJson) -> Result<Self, ReplyError> {
         #[derive(Deserialize)]
         struct Head {
@@ -273,7 +272,7 @@ impl Request {
             "file_suggestions" => Self::FileSuggestions(fields.all::<Query>()?.query),
             "seed_read_state" => {
                 let Seed { path, mtime } = fields.all()?;
-                // As numbers of JavaScript come: whole, or nearly.
+                // The SDK sends a JavaScript number, which may have a fraction.
                 let mtime = mtime as i64;
                 Self::SeedReadState { path, mtime }
             }
@@ -353,7 +352,7 @@ fn shown(name: &str) -> Result<ThinkingDisplay, ReplyError> {
     })
 }
 
-/// What is asked for beside the call itself and cannot be had must not be passed over: the caller relies on it.
+/// Options that are not supported are an error, because the caller relies on them.
 fn mcp_call(call: McpCall) -> Result<Request, ReplyError> {
     let cannot = match &call {
         McpCall {
@@ -385,7 +384,7 @@ fn mcp_call(call: McpCall) -> Result<Request, ReplyError> {
     })
 }
 
-/// Whether somebody is asked.
+/// Whether calls need permission.
 fn mcp_mode(mode: Option<&str>) -> Result<bool, ReplyError> {
     match mode {
         None => Ok(false),
@@ -409,7 +408,7 @@ mod tests {
 
     #[test]
     fn every_request_of_the_protocol_is_read() {
-        // One line a subtype, as the official SDKs send it.
+        // One line for each subtype, as sent by the official SDKs.
         for json in [
             r#"{"subtype":"initialize","hooks":null}"#,
             r#"{"subtype":"interrupt"}"#,

@@ -1,4 +1,4 @@
-//! What the engine asks of the SDK.
+//! Control requests of the engine to the SDK.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{
     line::to_line,
 };
 
-/// A request as the frame that is sent.
+/// A request in its wire format.
 #[derive(Debug, Clone, Serialize)]
 pub struct SdkRequestFrame<'a> {
     #[serde(rename = "type")]
@@ -25,16 +25,16 @@ pub struct SdkRequestFrame<'a> {
     request: &'a SdkRequest,
 }
 
-/// A question to the SDK.
+/// A control request to the SDK.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SdkRequest {
-    /// Whether a call may run.
+    /// Ask whether a call may run.
     CanUseTool(Box<CanUseTool>),
-    /// What a callback says to an event.
+    /// Run a hook callback.
     HookCallback(HookCallback),
-    /// A JSON-RPC message to an MCP server in the SDK's process.
+    /// Deliver a JSON-RPC message to an MCP server in the SDK's process.
     McpMessage {
         /// The server.
         server_name: String,
@@ -44,12 +44,11 @@ pub enum SdkRequest {
 }
 
 impl SdkRequest {
-    /// The line, not longer than `longest` bytes where there is such a limit. Long texts of what is judged are cut, and put
-    /// back into the answer; a message to a server is sent as it is or not at all, because cut it would ask for something
-    /// else.
+    /// Encodes the request as a line of at most `longest` bytes, if there is a limit. Long texts of a call or hook input are
+    /// cut, and restored in the answer. A message to a server is never cut, because it would then request something else.
     ///
     /// # Errors
-    /// [`TooLong`]: it cannot be sent.
+    /// [`TooLong`] if the request cannot be sent.
     pub fn to_shortened_line(
         &self,
         request_id: &str,
@@ -97,7 +96,7 @@ pub struct HookCallback {
 }
 
 impl SdkRequest {
-    /// The question whether a call may run.
+    /// The permission request for a call.
     #[must_use]
     pub fn can_use_tool(request: PermissionRequest) -> Self {
         #[derive(Deserialize)]
@@ -121,8 +120,8 @@ impl SdkRequest {
         }))
     }
 
-    /// The call of a callback. `id` stands for the call where the event is about none; `context` is told beside what
-    /// the event says of itself.
+    /// The request to run a callback. `id` is used as the call's id if the event belongs to no call; the fields of `context`
+    /// are added to the event's own.
     #[must_use]
     pub fn hook_callback(call: HookCall, id: &str, context: Map<String, Value>) -> Self {
         let with_context = || {
@@ -132,7 +131,7 @@ impl SdkRequest {
             }
             RawJson::encode(&input)
         };
-        // What the core writes is an object; if it were not, the callback should have it as it is.
+        // The core always writes an object. If it did not, the callback would get the input unchanged.
         let input = with_context().unwrap_or_else(|_| call.input.clone());
         Self::HookCallback(HookCallback {
             callback_id: call.hook,
@@ -141,7 +140,7 @@ impl SdkRequest {
         })
     }
 
-    /// The frame.
+    /// The request as a frame.
     #[must_use]
     pub fn to_frame<'a>(&'a self, request_id: &'a str) -> SdkRequestFrame<'a> {
         SdkRequestFrame {
@@ -152,13 +151,13 @@ impl SdkRequest {
     }
 }
 
-/// The frame that takes a request back.
+/// The frame that cancels a request.
 #[must_use]
 pub fn cancel_frame(request_id: &str) -> Value {
     json!({"type": "control_cancel_request", "request_id": request_id})
 }
 
-/// The SDK's answer to `can_use_tool`: the decision, or a denial that says what went wrong.
+/// Parses the SDK's answer to `can_use_tool`: the decision, or a denial that states the error.
 #[must_use]
 pub fn permission_response(answer: Result<RawJson, String>) -> PermissionResponse {
     let failed = |reason: String| {

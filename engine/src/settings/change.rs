@@ -1,4 +1,4 @@
-//! Changes of settings: from the text of a file to its text.
+//! Changes of settings files: from the old text of a file to its new text.
 
 use windlass_core::{
     RawJson,
@@ -10,10 +10,10 @@ use windlass_core::{
 
 use super::{pretty::pretty, text::MAX_DEPTH};
 
-/// The text of a file of settings after a change; other keys, their order and their values stay.
+/// The text of a settings file after a change. Other keys, their order and their values are preserved.
 ///
 /// # Errors
-/// What is wrong with the text, or why `change` refuses it.
+/// The problem of the text, or the reason why `change` rejects it.
 pub fn changed(
     text: &str,
     change: impl FnOnce(&mut RawObject) -> Result<(), String>,
@@ -28,10 +28,10 @@ pub fn changed(
     Ok(pretty(&settings.to_raw()))
 }
 
-/// Checks the rules that changes bring along.
+/// Checks the rules in permission updates.
 ///
 /// # Errors
-/// [`RuleError`] for the first one that would be refused when it is read.
+/// [`RuleError`] for the first rule that would be rejected when it is read again.
 pub fn check_rules(updates: &[PermissionUpdate]) -> Result<(), RuleError> {
     for update in updates {
         if let PermissionUpdate::AddRules(change) | PermissionUpdate::ReplaceRules(change) = update
@@ -44,10 +44,10 @@ pub fn check_rules(updates: &[PermissionUpdate]) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// Makes changes of the permissions, in their order.
+/// Applies permission updates in order.
 ///
 /// # Errors
-/// What of the permissions that are there cannot be read.
+/// The part of the existing permissions that cannot be parsed.
 pub fn change_permissions<'a>(
     settings: &mut RawObject,
     updates: impl IntoIterator<Item = &'a PermissionUpdate>,
@@ -125,12 +125,12 @@ fn list(permissions: &RawObject, key: &str) -> Result<Vec<RawJson>, String> {
 }
 
 fn set(permissions: &mut RawObject, key: &str, list: &[RawJson]) {
-    // Values that are JSON already: encoding cannot fail.
+    // Values that are already JSON always encode.
     let list = RawJson::encode(list).unwrap_or_else(|_| RawJson::null());
     permissions.set(key, list);
 }
 
-/// Whether an entry of a file is this rule, however it is spelled.
+/// Whether an entry of a file is this rule, in any spelling.
 fn is_rule(entry: &RawJson, rule: &RuleValue) -> bool {
     let Ok(entry) = entry.decode::<RuleEntry>() else {
         return false;

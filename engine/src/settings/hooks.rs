@@ -1,4 +1,4 @@
-//! Hooks in settings: commands that run when something happens.
+//! Hooks in settings: commands that run on events.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use windlass_core::{
     permission::{Source, nearest_name},
 };
 
-/// How long a command may take where nothing is said: a minute.
+/// The default timeout of a command: one minute.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
-/// Events of Claude Code that never happen here. Its settings may have hooks of them: they are told of.
+/// Events of Claude Code that never occur here. Its settings may contain hooks for them, which are reported as ignored.
 const EVENTS_ELSEWHERE: [&str; 8] = [
     "DirectoryAdded",
     "Elicitation",
@@ -26,47 +26,48 @@ const EVENTS_ELSEWHERE: [&str; 8] = [
     "TaskCreated",
 ];
 
-/// Kinds of hooks of Claude Code that do not run here, likewise.
+/// Hook types of Claude Code that are not supported here, reported likewise.
 const KINDS_ELSEWHERE: [&str; 4] = ["agent", "http", "mcp_tool", "prompt"];
 
 /// The `hooks` of a settings file: `{"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…",
 /// "timeout": 5}]}]}`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookSettings {
-    /// The commands, in the order of the file.
+    /// The commands, in file order.
     pub commands: Vec<(HookMatcher, Vec<CommandHook>)>,
-    /// What is known and does not run here, in words: events and kinds of hooks that only Claude Code has.
+    /// Events and hook types that only Claude Code supports, as text. They are known, but ignored.
     pub ignored: Vec<String>,
 }
 
-/// A command that is a hook.
+/// A hook command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandHook {
-    /// The name under which the core knows it. The same command has the same name: it runs once an occurrence.
+    /// The name under which the core knows it. Equal commands have equal names, so that each runs only once for an
+    /// occurrence.
     pub name: String,
-    /// The line for the shell.
+    /// The shell command line.
     pub command: String,
-    /// Milliseconds it may take.
+    /// The timeout in milliseconds.
     pub timeout_ms: u64,
-    /// Nobody waits for it, or reads what it writes (`"async": true`).
+    /// Whether it runs without being waited for, and its output is ignored (`"async": true`).
     pub is_async: bool,
 }
 
 /// The hooks of all sources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SettingsHooks {
-    /// For the core.
+    /// The matchers, for the core.
     pub matchers: Vec<HookMatcher>,
-    /// For whoever runs them, each command once.
+    /// The commands, each listed once, for the host that runs them.
     pub commands: Vec<CommandHook>,
-    /// What is not run, in words.
+    /// What is ignored, as text.
     pub ignored: Vec<String>,
 }
 
 impl SettingsHooks {
     pub(super) fn add(&mut self, source: Source, settings: &HookSettings) {
         for (matcher, commands) in &settings.commands {
-            // Each command has a time of its own.
+            // Each command has its own timeout.
             for command in commands {
                 self.matchers.push(HookMatcher {
                     hooks: vec![command.name.clone()],
@@ -89,7 +90,7 @@ impl<'de> Deserialize<'de> for HookSettings {
     }
 }
 
-/// Reads hooks event by event. Everything is read in its place, so that a complaint has the line and key of what is wrong.
+/// Deserializes hooks event by event. Everything is parsed in place, so that an error has the line and key of its cause.
 struct Events;
 
 impl<'de> Visitor<'de> for Events {
@@ -119,7 +120,7 @@ impl HookSettings {
         for group in groups {
             let matcher = HookMatcher {
                 matcher: group.matcher,
-                // A program that fails says nothing; only the exit code 2 refuses.
+                // A failing program has no effect; only the exit code 2 blocks.
                 on_failure: Some(FailurePolicy::Continue),
                 ..HookMatcher::of(event)
             };
@@ -156,7 +157,7 @@ impl TryFrom<String> for Event {
     }
 }
 
-/// Hooks with what they are for.
+/// Hooks and their matcher.
 #[derive(Deserialize)]
 #[serde(try_from = "GroupForm")]
 struct Group {
@@ -200,7 +201,7 @@ impl TryFrom<String> for Pattern {
 #[serde(try_from = "HookForm")]
 enum Hook {
     Command(CommandHook),
-    /// Of a kind that does not run here.
+    /// A hook of an unsupported type.
     Elsewhere(String),
 }
 
@@ -257,7 +258,7 @@ impl TryFrom<String> for Kind {
     }
 }
 
-/// Nobody knows when such hooks were to run: what they guard would be open.
+/// An unknown event is an error: its hooks would never run, and what they guard would be unprotected.
 fn no_event(name: &str) -> String {
     let here = HookEvent::ALL.into_iter().map(HookEvent::name);
     let known: Vec<&str> = here.chain(EVENTS_ELSEWHERE).collect();
@@ -270,7 +271,7 @@ fn no_event(name: &str) -> String {
     }
 }
 
-/// Nobody knows how to run it.
+/// An unknown hook type is an error, because it cannot be run.
 fn no_kind(kind: &str) -> String {
     let known: Vec<&str> = KINDS_ELSEWHERE.into_iter().chain(["command"]).collect();
     match nearest_name(kind, &known) {

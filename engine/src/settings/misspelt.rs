@@ -1,4 +1,4 @@
-//! Keys of settings whose names are nearly those by which something is forbidden: what they say would be missed without a word.
+//! Detects settings keys whose names resemble those of restrictions, which would otherwise be ignored silently.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use windlass_core::{RawJson, permission::nearest_name};
 
 use super::sandbox::{nearest_sandbox_key, unknown_sandbox_keys};
 
-/// Keys of a settings file by which something is forbidden or confined.
+/// Top-level keys that restrict something.
 const KEYS: [&str; 3] = ["hooks", "permissions", "sandbox"];
 
 /// Keys below `permissions`.
@@ -20,7 +20,7 @@ const OF_PERMISSIONS: [&str; 6] = [
     "disableBypassPermissionsMode",
 ];
 
-/// What people call rules to deny.
+/// Common mistaken names for deny rules.
 const DENYING: [&str; 7] = [
     "denies",
     "denied",
@@ -31,7 +31,7 @@ const DENYING: [&str; 7] = [
     "forbid",
 ];
 
-/// The first such key with the way to it, and what it should be. Other keys that nobody here knows are tolerated.
+/// The first such key, with its path, and the name that was probably meant. Other unknown keys are tolerated.
 pub(super) fn misspelt_key(settings: &RawJson) -> Option<(Vec<String>, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -77,7 +77,7 @@ fn unknown(meant: &str) -> String {
     format!("no key is named so: did you mean `{meant}`?")
 }
 
-/// The known key that a misspelt one is nearest to, or begins or continues.
+/// The known key that resembles a misspelt one, or of which one is a prefix of the other.
 fn meant<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     if known.contains(&key) {
         return None;

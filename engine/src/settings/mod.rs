@@ -1,4 +1,4 @@
-//! Settings: what is read of their files, how they are merged, how their texts are changed.
+//! Settings: parsing their files, merging them, and changing their texts.
 //!
 //! | source | file | strength |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | project | `.claude/settings.json` of the project | |
 //! | user | `settings.json` in the user's configuration directory | weakest |
 //!
-//! Single values come from the strongest source that has them; `env` is merged by its names; rules, directories and hooks of
-//! all sources count. Policy and flag are read whatever sources are selected (Agent SDK reference, `SettingSource`).
-//! Keys that nobody here knows are tolerated, but for names that are nearly those by which something is forbidden; a key of the wrong
-//! kind is an error, and then no file is used.
+//! A single value is taken from the strongest source that has it. `env` is merged by variable name. Rules, directories and
+//! hooks of all sources are combined. Policy and flag settings are read whatever sources are selected (Agent SDK reference,
+//! `SettingSource`). Unknown keys are tolerated, except names that resemble those of restrictions. A key with a value of the
+//! wrong type is an error, and then no file is used.
 
 mod change;
 mod hooks;
@@ -49,46 +49,46 @@ pub use self::{
 };
 use crate::path::TextPath;
 
-/// A source of settings that can be left out (Agent SDK reference, `SettingSource`).
+/// A source of settings that can be deselected (Agent SDK reference, `SettingSource`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SettingSource {
-    /// The user's, for all projects.
+    /// The user's settings for all projects.
     User,
-    /// The project's, shared by those who work on it.
+    /// The project's settings, shared by everyone who works on it.
     Project,
-    /// The user's, for this project.
+    /// The user's settings for this project.
     Local,
 }
 
-/// Which sources are read. All of them is what a command line means that says nothing.
+/// The sources that are read. The default is all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingSources {
-    /// The user's.
+    /// The user's settings.
     pub user: bool,
-    /// The project's.
+    /// The project's settings.
     pub project: bool,
-    /// The local ones.
+    /// The local settings.
     pub local: bool,
 }
 
 impl SettingSources {
-    /// All.
+    /// All sources.
     pub const ALL: Self = Self {
         user: true,
         project: true,
         local: true,
     };
-    /// None.
+    /// No source.
     pub const NONE: Self = Self {
         user: false,
         project: false,
         local: false,
     };
 
-    /// Reads a list as `--setting-sources` has it: names with commas between, nothing for none.
+    /// Parses the value of `--setting-sources`: names separated by commas; an empty text for none.
     ///
     /// # Errors
-    /// [`UnknownSource`].
+    /// [`UnknownSource`] for a name that is not a source.
     pub fn parse(list: &str) -> Result<Self, UnknownSource> {
         let mut sources = Self::NONE;
         for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
@@ -119,53 +119,53 @@ impl Default for SettingSources {
     }
 }
 
-/// No source of settings.
+/// An unknown source of settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no setting source {0:?}: the sources are user, project and local")]
 pub struct UnknownSource(pub String);
 
-/// What is read of a settings file.
+/// The supported settings of a file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Settings {
-    /// Rules, mode, directories.
+    /// Permission rules, permission mode, additional directories.
     pub permissions: PermissionSettings,
-    /// Variables for the engine and what it starts.
+    /// Environment variables for the engine and the programs that it starts.
     #[serde(deserialize_with = "variables")]
     pub env: BTreeMap<String, String>,
     /// The model.
     pub model: Option<String>,
-    /// The output style, by its name.
+    /// The name of the output style.
     pub output_style: Option<String>,
-    /// Hooks: commands that run when something happens.
+    /// Hooks: commands that run on events.
     pub hooks: HookSettings,
-    /// No hook runs, from whatever source.
+    /// Disables all hooks, of whatever source.
     pub disable_all_hooks: Option<bool>,
-    /// A command that prints the key for the model server.
+    /// A command that prints the API key for the model server.
     pub api_key_helper: Option<String>,
-    /// The agent that is the main thread.
+    /// The agent that the main thread runs as.
     pub agent: Option<String>,
-    /// How much effort the model makes.
+    /// The effort level of the model.
     pub effort_level: Option<String>,
     /// The language of answers.
     pub language: Option<String>,
-    /// The confinement of commands.
+    /// The sandbox settings for commands.
     pub sandbox: Option<SandboxSettings>,
-    /// All servers of the project's `.mcp.json` are wanted.
+    /// Enables all servers of the project's `.mcp.json`.
     pub enable_all_project_mcp_servers: Option<bool>,
-    /// Those of them that are wanted.
+    /// The servers of the project's `.mcp.json` to enable.
     pub enabled_mcpjson_servers: Vec<String>,
-    /// Those of them that are not.
+    /// The servers of the project's `.mcp.json` to disable.
     pub disabled_mcpjson_servers: Vec<String>,
 }
 
-/// Texts, and what people write in the place of texts.
+/// Accepts texts, and the other scalars that people write in place of texts.
 fn variables<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
     let read: BTreeMap<String, Scalar> = BTreeMap::deserialize(deserializer)?;
     for (name, Scalar(value)) in &read {
-        // With such a variable no program could be started.
+        // No program could be started with such a variable.
         if name.contains('\0') || value.contains('\0') {
             let problem = format!("the variable {name:?} holds a zero byte");
             return Err(de::Error::custom(problem));
@@ -199,26 +199,27 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// The longest variable, name and value, in bytes: what Linux lets a program have, less `=` and the zero at the end.
+/// The maximum length of a variable, name and value, in bytes: the limit of Linux for a program, less `=` and the final zero
+/// byte.
 const MAX_VARIABLE: usize = (128 << 10) - 2;
 
-/// Settings with their source.
+/// The settings of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourcedSettings {
-    /// Whose they are.
+    /// The source.
     pub source: Source,
-    /// The file; none for what came on the command line.
+    /// The file; `None` for settings of the command line.
     pub path: Option<TextPath>,
-    /// What is read of them.
+    /// The supported settings.
     pub settings: Settings,
-    /// All of them as they are written, also what is not read.
+    /// The complete text, including unsupported settings.
     pub text: SettingsText,
 }
 
 /// The settings of all sources, the strongest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadedSettings {
-    /// Each source that says something.
+    /// The sources that have settings.
     pub sources: Vec<SourcedSettings>,
     /// The project's folder.
     project: TextPath,
@@ -227,8 +228,8 @@ pub struct LoadedSettings {
 }
 
 impl LoadedSettings {
-    /// Settings of these sources, the strongest first. Rules with a single `/` begin in the project's folder, those of the user in
-    /// the configuration directory.
+    /// The settings of these sources, the strongest first. Rules that start with a single `/` are relative to the project's
+    /// folder, or for user settings to the configuration directory.
     #[must_use]
     pub fn new(sources: Vec<SourcedSettings>, project: TextPath, user: TextPath) -> Self {
         Self {
@@ -238,14 +239,14 @@ impl LoadedSettings {
         }
     }
 
-    /// The model of the strongest source that names one.
+    /// The model named by the strongest source that names one.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.first(|settings| settings.model.as_deref())
     }
 
-    /// The confinement of commands, from all sources and from the command line, which only the organisation's settings are
-    /// stronger than. What a folder's own settings open counts only where a person has trusted the folder.
+    /// The sandbox settings of all sources and of the command line, which only managed settings override. Settings of a
+    /// folder that open the sandbox apply only if the folder is trusted.
     #[must_use]
     pub fn sandbox(
         &self,
@@ -266,24 +267,24 @@ impl LoadedSettings {
         SandboxSettings::merged(strongest_first)
     }
 
-    /// The output style of the strongest source that names one, whether or not there is such a style.
+    /// The output style named by the strongest source that names one, whether or not it exists.
     #[must_use]
     pub fn output_style(&self) -> Option<&str> {
         self.first(|settings| settings.output_style.as_deref())
     }
 
-    /// The command that prints the key for the model server.
+    /// The command that prints the API key for the model server.
     #[must_use]
     pub fn api_key_helper(&self) -> Option<&str> {
         self.first(|settings| settings.api_key_helper.as_deref())
     }
 
-    /// A single value, of the strongest source that has it.
+    /// A single value, from the strongest source that has it.
     pub fn first<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
         self.sources.iter().find_map(|s| value(&s.settings))
     }
 
-    /// A single value of the organisation's settings, which no flag is stronger than.
+    /// A single value of the managed settings, which no flag overrides.
     pub(crate) fn managed<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
         let mut sources = self.sources.iter();
         sources.find_map(|it| {
@@ -292,8 +293,8 @@ impl LoadedSettings {
         })
     }
 
-    /// The variables, each from the strongest source that sets it. `folder_may` says which ones the files of the folder may set:
-    /// all once a person has trusted it, before that none that [`changes_programs`].
+    /// The variables, each from the strongest source that sets it. `folder_may` decides which ones the folder's files may
+    /// set: all of them for a trusted folder, otherwise none that [`changes_programs`].
     pub fn env(&self, folder_may: impl Fn(&str) -> bool) -> BTreeMap<&str, &str> {
         let mut env = BTreeMap::new();
         for sourced in self.sources.iter().rev() {
@@ -305,7 +306,7 @@ impl LoadedSettings {
         env
     }
 
-    /// The variables that files of the folder set and may not, with the source that does.
+    /// The variables that the folder's files set without permission, by source.
     pub fn env_left_out(&self, folder_may: impl Fn(&str) -> bool) -> Vec<(Source, Vec<&str>)> {
         let of_folder = (self.sources.iter()).filter(|sourced| sourced.source.belongs_to_folder());
         let left_out = of_folder.map(|sourced| {
@@ -320,8 +321,8 @@ impl LoadedSettings {
             .collect()
     }
 
-    /// The permissions as layers, for [`Layered::of`](windlass_core::permission::Layered::of). `trusted` says whether a
-    /// person has trusted the project's folder: what its files widen counts only then.
+    /// The permissions as layers, for [`Layered::of`](windlass_core::permission::Layered::of). `trusted` says whether the
+    /// project's folder is trusted: otherwise its files cannot widen permissions.
     #[must_use]
     pub fn layers(&self, trusted: bool) -> Vec<Layer> {
         let layer = |sourced: &SourcedSettings| Layer {
@@ -333,15 +334,15 @@ impl LoadedSettings {
         self.sources.iter().map(layer).collect()
     }
 
-    /// The hooks of all sources, the strongest first; none where a source turns hooks off. Those of a folder that nobody
-    /// has trusted are left out.
+    /// The hooks of all sources, the strongest first; none if a source disables hooks. Hooks of an untrusted folder are left
+    /// out.
     #[must_use]
     pub fn hooks(&self, trusted: bool) -> SettingsHooks {
         let mut hooks = SettingsHooks::default();
         let mut counting = (self.sources.iter())
             .filter(|sourced| trusted || !sourced.source.belongs_to_folder())
             .peekable();
-        // Who may not add a guard may not take one away either.
+        // An untrusted folder may neither add hooks nor disable them.
         let off = counting
             .clone()
             .find_map(|it| it.settings.disable_all_hooks);
@@ -354,7 +355,7 @@ impl LoadedSettings {
         hooks
     }
 
-    /// Where rules with a single `/` begin.
+    /// The folder to which rules with a single `/` are relative.
     fn root_of(&self, source: Source) -> Option<String> {
         let folder = match source {
             Source::ProjectSettings | Source::LocalSettings => &self.project,

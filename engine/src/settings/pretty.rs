@@ -1,8 +1,8 @@
-//! JSON as people keep it in files: indented, everything in its order and spelling.
+//! Formats JSON for files: indented, with order and spelling preserved.
 
 use windlass_core::{RawJson, json::RawObject};
 
-/// The value with two blanks of indentation and a line end behind it.
+/// The value, indented by two blanks per level, followed by a line end.
 pub(super) fn pretty(value: &RawJson) -> String {
     let mut out = String::new();
     write(value, 0, &mut out);

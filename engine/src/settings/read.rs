@@ -1,4 +1,4 @@
-//! Settings of one source, read; and what is wrong in them, with its place.
+//! Parses the settings of one source, and reports problems with their position.
 
 use std::fmt::Display;
 
@@ -12,10 +12,10 @@ use super::{
 use crate::path::TextPath;
 
 impl SourcedSettings {
-    /// Reads settings. An empty text says nothing; a byte order mark is none of it.
+    /// Parses settings. An empty text is valid; a byte order mark is skipped.
     ///
     /// # Errors
-    /// What is wrong, with line and key. Nothing of them is to be used then.
+    /// The problem, with line and key. None of the settings may be used then.
     pub fn parse(
         source: Source,
         path: Option<TextPath>,
@@ -34,7 +34,7 @@ impl SourcedSettings {
         })
     }
 
-    /// The file, or the option that brings them.
+    /// The file, or the option, that contains the settings.
     #[must_use]
     pub fn place(&self) -> String {
         match (&self.path, self.source) {
@@ -45,7 +45,7 @@ impl SourcedSettings {
         }
     }
 
-    /// A complaint about the first rule of a list that is meant, with file, line and key.
+    /// An error message about the first matching rule of a list, with file, line and key.
     fn about_rule(
         &self,
         list: Behavior,
@@ -70,7 +70,7 @@ impl SourcedSettings {
 }
 
 impl LoadedSettings {
-    /// What is wrong with a rule, in words: with file, line and key where it stands in one of these settings.
+    /// The error message about an invalid rule; with file, line and key if it is part of these settings.
     #[must_use]
     pub fn complaint(&self, error: &LayerError) -> String {
         let found = match error {
@@ -96,7 +96,7 @@ impl LoadedSettings {
         found.unwrap_or_else(|| error.to_string())
     }
 
-    /// The same about a rule that can be read.
+    /// An error message about a valid rule.
     pub(crate) fn about_rule(
         &self,
         source: Source,

@@ -1,79 +1,79 @@
-//! The confinement of commands, as settings say it (Agent SDK reference, `SandboxSettings`).
+//! Sandbox settings for commands (Agent SDK reference, `SandboxSettings`).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::{RawJson, permission::nearest_name};
 
-/// How commands are to be confined. What is not said is as each field has it.
+/// How commands are sandboxed. Each field documents its default.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SandboxSettings {
-    /// Commands are confined. Default: no.
+    /// Run commands in a sandbox. Default: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Where they cannot be, no session begins. Default: they are judged like any other then.
+    /// Begin no session if the sandbox is unavailable. Default: no; commands are then judged like any others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_if_unavailable: Option<bool>,
-    /// Confined commands run unasked. Default: yes.
+    /// Run sandboxed commands without asking. Default: yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_allow_bash_if_sandboxed: Option<bool>,
-    /// Commands that run outside, by their first words.
+    /// Commands that run outside the sandbox, by their first words.
     pub excluded_commands: Vec<String>,
-    /// The model may ask for a command to run outside. Default: yes.
+    /// Allow the model to request that a command runs outside. Default: yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_unsandboxed_commands: Option<bool>,
-    /// What of a network they have.
+    /// Network access.
     pub network: SandboxNetwork,
-    /// Which files they may touch.
+    /// File access.
     pub filesystem: SandboxFilesystem,
-    /// Violations that are not told of, by their category (`file`, `network`): patterns.
+    /// Patterns of violations that are not reported, by category (`file`, `network`).
     pub ignore_violations: BTreeMap<String, Vec<String>>,
-    /// Where namespaces cannot be made (in many containers), Landlock and filters alone will do. Default: no.
+    /// Accept Landlock and filters alone where namespaces cannot be created, as in many containers. Default: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enable_weaker_nested_sandbox: Option<bool>,
-    /// Another program for searching. It has no effect: searching is no command here.
+    /// Another program for searching. It has no effect, because searching does not run a command here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ripgrep: Option<Ripgrep>,
 }
 
-/// What of a network confined commands have (`SandboxNetworkConfig`).
+/// The network access of sandboxed commands (`SandboxNetworkConfig`).
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SandboxNetwork {
-    /// Hosts that they may reach: `example.com`, `*.example.com`, each also with a port behind it.
+    /// The hosts that they may reach: `example.com`, `*.example.com`, each optionally followed by a port.
     pub allowed_domains: Vec<String>,
-    /// Hosts that they may not, whatever else is said.
+    /// The hosts that they may not reach; takes precedence over everything else.
     pub denied_domains: Vec<String>,
-    /// Only the hosts that the organisation's settings allow count. Default: no.
+    /// Only the hosts allowed by managed settings apply. Default: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_managed_domains_only: Option<bool>,
-    /// They may wait for connections; those of the same sandbox reach them. Default: no.
+    /// Allow them to listen for connections from the same sandbox. Default: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_local_binding: Option<bool>,
-    /// Sockets in the file system that they may reach.
+    /// The Unix sockets in the file system that they may reach.
     pub allow_unix_sockets: Vec<String>,
-    /// All of those. Default: no.
+    /// Allow all Unix sockets. Default: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_all_unix_sockets: Option<bool>,
-    /// The port of a proxy on this machine that takes the place of ours for HTTP, and decides about hosts itself.
+    /// The local port of an HTTP proxy that replaces ours and decides about hosts itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http_proxy_port: Option<u16>,
-    /// The same for SOCKS.
+    /// The same for a SOCKS proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socks_proxy_port: Option<u16>,
 }
 
-/// Which files confined commands may touch beside the workspace (`SandboxFilesystemConfig`). A path is absolute, begins with
-/// `~/`, or is one of the working directory.
+/// The file access of sandboxed commands beyond the workspace (`SandboxFilesystemConfig`). A path is absolute, begins with
+/// `~/`, or is relative to the working directory.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SandboxFilesystem {
-    /// Files and folders that they may change.
+    /// Files and folders that they may write.
     pub allow_write: Vec<String>,
-    /// Patterns of those that they may not.
+    /// Patterns of files that they may not write.
     pub deny_write: Vec<String>,
-    /// Patterns of those that they may not even read.
+    /// Patterns of files that they may not read either.
     pub deny_read: Vec<String>,
 }
 
@@ -83,19 +83,19 @@ pub struct SandboxFilesystem {
 pub struct Ripgrep {
     /// The program.
     pub command: String,
-    /// What comes before its other arguments.
+    /// Arguments that precede its other arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
 }
 
-/// Whose settings these are, as far as it matters for what they open.
+/// The origin of sandbox settings, as far as it determines what they may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxSource {
-    /// The organisation's.
+    /// Managed settings of the organisation.
     Managed,
-    /// A person's, or a folder's that a person has trusted.
+    /// Settings of the user, or of a trusted folder.
     Trusted,
-    /// A folder's that nobody has trusted: it can close, and opens nothing.
+    /// Settings of an untrusted folder: they can only restrict.
     Folder,
 }
 
@@ -113,7 +113,7 @@ const KEYS: [&str; 10] = [
     "ripgrep",
 ];
 
-/// Those of [`SandboxNetwork`].
+/// The keys of [`SandboxNetwork`].
 const NETWORK_KEYS: [&str; 8] = [
     "allowedDomains",
     "deniedDomains",
@@ -125,10 +125,10 @@ const NETWORK_KEYS: [&str; 8] = [
     "socksProxyPort",
 ];
 
-/// Those of [`SandboxFilesystem`].
+/// The keys of [`SandboxFilesystem`].
 const FILESYSTEM_KEYS: [&str; 3] = ["allowWrite", "denyWrite", "denyRead"];
 
-/// Keys below `sandbox` in settings that nobody reads. One that is misspelt would close nothing without a word.
+/// Unknown keys below `sandbox`. A misspelt restriction would otherwise be ignored silently.
 #[must_use]
 pub fn unknown_sandbox_keys(settings: &RawJson) -> Vec<String> {
     #[derive(Deserialize)]
@@ -164,7 +164,7 @@ pub fn unknown_sandbox_keys(settings: &RawJson) -> Vec<String> {
     unknown.collect()
 }
 
-/// The key that is meant by one of these which is nearly it.
+/// The known key that an unknown one resembles.
 pub(super) fn nearest_sandbox_key(key: &str) -> Option<String> {
     let (place, name) = key.rsplit_once('.')?;
     let known = match place {
@@ -177,10 +177,10 @@ pub(super) fn nearest_sandbox_key(key: &str) -> Option<String> {
 }
 
 impl SandboxSettings {
-    /// Reads them as `--sandbox` has them: a JSON object with no key that nobody knows.
+    /// Parses the value of `--sandbox`: a JSON object without unknown keys.
     ///
     /// # Errors
-    /// What is wrong, for people: what is misspelt would not be confined.
+    /// The problem, as text: with a misspelt key the sandbox would not be as intended.
     pub fn parse(json: &str) -> Result<Self, String> {
         let settings = serde_json::from_str(json).map_err(|error| {
             format!("the settings of the sandbox are a JSON object such as {{\"enabled\": true}} ({error})")
@@ -198,7 +198,7 @@ impl SandboxSettings {
         }
     }
 
-    /// Settings with the sandbox on, and everything else as it is by default.
+    /// Settings with the sandbox enabled and defaults for everything else.
     #[must_use]
     pub fn on() -> Self {
         Self {
@@ -207,26 +207,26 @@ impl SandboxSettings {
         }
     }
 
-    /// Whether commands are confined.
+    /// Whether commands are sandboxed.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.enabled == Some(true)
     }
 
-    /// Whether confined commands run unasked.
+    /// Whether sandboxed commands run without asking.
     #[must_use]
     pub fn auto_allows(&self) -> bool {
         self.auto_allow_bash_if_sandboxed != Some(false)
     }
 
-    /// Whether the model may ask for a command to run outside.
+    /// Whether the model may request that a command runs outside the sandbox.
     #[must_use]
     pub fn allows_outside(&self) -> bool {
         self.allow_unsandboxed_commands != Some(false)
     }
 
-    /// The settings of several sources as one, the strongest first. Single values come from the strongest source that has
-    /// them; lists of all sources count.
+    /// Merges the settings of several sources, the strongest first. A single value is taken from the strongest source that
+    /// has it; lists of all sources are combined.
     #[must_use]
     pub fn merged<'a>(sources: impl Iterator<Item = (SandboxSource, &'a Self)> + Clone) -> Self {
         let mut merged = Self::default();
@@ -247,7 +247,7 @@ impl SandboxSettings {
             }
         }
         if folder_wants && merged.enabled.is_none() {
-            // It may confine. What runs unasked for it is for a person to say.
+            // An untrusted folder may enable the sandbox, but not the automatic approval that comes with it.
             merged.enabled = Some(true);
             merged.auto_allow_bash_if_sandboxed = Some(false);
         }
@@ -301,7 +301,8 @@ impl SandboxSettings {
         extend(&mut mine.deny_read, &theirs.deny_read);
     }
 
-    /// What of a source closes: the rest would open something, or let commands run unasked.
+    /// Adds only the restrictions of an untrusted folder: everything else would open something, or let commands run without
+    /// asking.
     fn add_closed(&mut self, folder: &Self) {
         let closed = Self {
             fail_if_unavailable: folder.fail_if_unavailable.filter(|fails| *fails),
@@ -322,7 +323,7 @@ impl SandboxSettings {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds the texts that are not in the list yet.
 fn extend(list: &mut Vec<String>, more: &[String]) {
     for text in more {
         if !list.contains(text) {
@@ -397,7 +398,7 @@ mod tests {
             ]
         );
         assert!(unknown_sandbox_keys(&RawJson::empty_object()).is_empty());
-        // Every key that is written is one that is known.
+        // Each supported key is known.
         let all = r#"{"sandbox": {"enabled": true, "failIfUnavailable": true, "autoAllowBashIfSandboxed": true, "excludedCommands": [], "allowUnsandboxedCommands": true, "ignoreViolations": {}, "enableWeakerNestedSandbox": true, "ripgrep": {}, "filesystem": {"allowWrite": [], "denyWrite": [], "denyRead": []}}}"#;
         assert!(unknown_sandbox_keys(&RawJson::parse(all).unwrap()).is_empty());
     }

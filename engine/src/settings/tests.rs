@@ -34,7 +34,7 @@ fn settings_are_an_object_that_is_not_too_deep() {
     }
 }
 
-/// Every complaint has the line and the key of what is wrong, counted in the file.
+/// Every error has the line and key of its cause in the file.
 #[test]
 fn conf_1_what_is_wrong_is_named_with_its_line_and_key() {
     for (text, line, key, words) in [
@@ -83,7 +83,7 @@ fn conf_1_what_is_wrong_is_named_with_its_line_and_key() {
             "sandbox.network.deniedDomain",
             "deniedDomains",
         ),
-        // Nothing is read by its position.
+        // Arrays are not read by position.
         (
             "{\n\"permissions\": [[\"Bash\"], [], []]}",
             2,
@@ -134,7 +134,7 @@ fn conf_1_what_is_wrong_is_named_with_its_line_and_key() {
             "hooks.Stop[0].hooks[0]",
             "object",
         ),
-        // No JSON: the key that was read last.
+        // Invalid JSON: the error names the last key that was read.
         (
             "{\"permissions\": {\n\"deny\": [\"Bash\"",
             2,

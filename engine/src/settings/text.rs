@@ -1,4 +1,4 @@
-//! A text of settings, and where in it each key stands: whoever complains of something in it names line and key.
+//! The text of settings, and the position of each key in it, so that errors can name line and key.
 
 mod place;
 
@@ -10,43 +10,43 @@ use windlass_core::RawJson;
 pub use self::place::Step;
 use self::place::{Place, innermost, of_key};
 
-/// How deep settings may nest.
+/// The maximum nesting depth of settings.
 pub(super) const MAX_DEPTH: usize = 100;
 
-/// The longest key that is told, in characters.
+/// The maximum length of a key in messages, in characters.
 const MAX_KEY: usize = 200;
 
-/// A JSON object as it stands in a file or an option.
+/// A JSON object, as written in a file or an option.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsText {
-    /// Line ends and all.
+    /// The original text, including line ends.
     text: Arc<str>,
     raw: RawJson,
 }
 
-/// What is wrong in a text of settings, and where.
+/// A problem in a text of settings, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}{}{key}: {problem}", Column(*column))]
 pub struct SettingsFault {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column, where the text is no JSON from there on.
+    /// The column from which on the text is not valid JSON, if that is the problem.
     pub column: Option<usize>,
-    /// The key, such as `permissions.deny[0]`, that is concerned or that stands last before the fault.
+    /// The key with the problem, such as `permissions.deny[0]`, or the last one before it.
     pub key: FaultKey,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
-/// The key that a fault names; none for the whole.
+/// The key that a fault refers to; empty for the whole text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FaultKey(pub String);
 
 impl SettingsText {
-    /// Takes a text. An empty one says nothing; a byte order mark is none of it.
+    /// Parses a text. An empty text is an empty object; a byte order mark is skipped.
     ///
     /// # Errors
-    /// [`SettingsFault`] if it is no JSON object, or one that is nested too deep.
+    /// [`SettingsFault`] if it is not a JSON object, or nested too deeply.
     pub fn read(text: &str) -> Result<Self, SettingsFault> {
         let text = text.trim_start_matches('\u{feff}');
         let text = if text.trim().is_empty() { "{}" } else { text };
@@ -64,19 +64,19 @@ impl SettingsText {
         Ok(read)
     }
 
-    /// All of it, also what nobody reads.
+    /// The complete JSON, including unsupported keys.
     #[must_use]
     pub fn raw(&self) -> &RawJson {
         &self.raw
     }
 
-    /// What it says. Objects are read from objects only, never from arrays of what would stand in them.
+    /// Decodes the settings. Objects are accepted only as objects, never as arrays of their fields.
     ///
     /// # Errors
     /// [`SettingsFault`].
     pub(super) fn decode<T: DeserializeOwned>(&self) -> Result<T, SettingsFault> {
         self.raw.decode().map_err(|error| {
-            // On one line, the column is how many bytes were read.
+            // The text is parsed as a single line, so the column is the number of bytes read.
             let (problem, _, bytes) = parted(&error.reason);
             let begin = self.text.len() - self.text.trim_start().len();
             fault(
@@ -87,7 +87,7 @@ impl SettingsText {
         })
     }
 
-    /// A complaint about what stands at a key: at the last part of it that is there.
+    /// A fault at a key, or at the last part of its path that exists.
     #[must_use]
     pub fn fault(&self, key: &[Step<'_>], problem: impl Into<String>) -> SettingsFault {
         let place = (0..=key.len())
@@ -101,7 +101,7 @@ impl SettingsText {
     }
 }
 
-/// A text that is no JSON.
+/// The fault for a text that is not valid JSON.
 fn broken(text: &str, reason: &str) -> SettingsFault {
     let (problem, line, column) = parted(reason);
     let before: usize = text
@@ -119,7 +119,7 @@ fn broken(text: &str, reason: &str) -> SettingsFault {
 
 fn fault(text: &str, place: Place, problem: String) -> SettingsFault {
     let before = text.as_bytes().get(..place.begin).unwrap_or_default();
-    // What is no JSON may hold anything, and a terminal would follow it.
+    // Invalid JSON may contain control characters, which a terminal would interpret.
     let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut key: String = place.key.chars().take(MAX_KEY).map(shown).collect();
     if place.key.chars().nth(MAX_KEY).is_some() {
@@ -133,7 +133,7 @@ fn fault(text: &str, place: Place, problem: String) -> SettingsFault {
     }
 }
 
-/// What a reader says without the place, the line, and the column.
+/// Splits a parser's message into the text without position, the line, and the column.
 fn parted(reason: &str) -> (&str, usize, usize) {
     let parts = reason
         .rsplit_once(" at line ")
@@ -145,7 +145,7 @@ fn parted(reason: &str) -> (&str, usize, usize) {
     parts.unwrap_or((reason, 1, 0))
 }
 
-/// Who writes settings does not know what a type is called.
+/// Rephrases type names of the parser in terms that users know.
 fn in_words(problem: &str) -> String {
     match problem.split_once(", expected struct ") {
         Some((found, _)) => format!("{found}, expected an object"),
@@ -162,7 +162,7 @@ impl fmt::Display for FaultKey {
     }
 }
 
-/// Where the text is no JSON the key is the last one that was read.
+/// If the text is not valid JSON, the key is the last one that was read.
 struct Column(Option<usize>);
 
 impl fmt::Display for Column {

@@ -1,4 +1,4 @@
-//! Whether a person has trusted a folder.
+//! Whether a user has trusted a folder.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use windlass_core::{RawJson, json::RawObject};
 use super::change::object;
 use crate::path::TextPath;
 
-/// What a person has agreed to, as the official program notes it.
+/// The state file of the user, as written by the official program.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Person {
@@ -21,7 +21,7 @@ struct Project {
     has_trust_dialog_accepted: bool,
 }
 
-/// Whether the person's file says that a folder, or one in which it lies, is trusted. Nothing that can be read is no trust.
+/// Whether the user's state file lists a folder, or one that contains it, as trusted. An unreadable file means no trust.
 #[must_use]
 pub fn is_trusted(person: &str, folder: &TextPath) -> bool {
     let person: Person = serde_json::from_str(person).unwrap_or_default();
@@ -31,10 +31,10 @@ pub fn is_trusted(person: &str, folder: &TextPath) -> bool {
     })
 }
 
-/// Notes in the person's file that a folder is trusted. What else is in it stays as it is.
+/// Records in the user's state file that a folder is trusted. Everything else in the file is preserved.
 ///
 /// # Errors
-/// What of the file cannot be read.
+/// The part of the file that cannot be parsed.
 pub fn trust(person: &mut RawObject, folder: &TextPath) -> Result<(), String> {
     let under = |parent: &RawObject, key: &str| match parent.get(key) {
         Some(value) => object(value.get()),

@@ -1,11 +1,11 @@
-//! Which variables a folder may not set as long as nobody has trusted it.
+//! Which environment variables an untrusted folder may not set.
 //!
-//! The `env` of settings goes to every program that is started. Some variables make a program another program (`PATH`,
-//! `LD_PRELOAD`, `BASH_ENV`), make it start one (`PAGER`, `GIT_SSH_COMMAND`), or have it send what it knows to another place
-//! (`HTTPS_PROXY`, `ANTHROPIC_BASE_URL`). Nobody can name all of them: so families are named by how they begin and end, and what
-//! is caught without need is told and can be set by the person's own settings.
+//! The `env` of settings is passed to every program that is started. Some variables replace a program (`PATH`, `LD_PRELOAD`,
+//! `BASH_ENV`), make it start another one (`PAGER`, `GIT_SSH_COMMAND`), or make it send data to another place (`HTTPS_PROXY`,
+//! `ANTHROPIC_BASE_URL`). No list of names can be complete, so families of names are identified by prefix and suffix. A
+//! variable that is blocked unnecessarily is reported, and can be set in the user's own settings.
 
-/// Names that say it by themselves.
+/// Individual names.
 const NAMES: &[&str] = &[
     "AR",
     "AS",
@@ -74,7 +74,7 @@ const NAMES: &[&str] = &[
     "ZIPOPT",
 ];
 
-/// How the names of programs' own variables begin: loaders, shells, languages, package tools, clients that hold keys.
+/// Prefixes of the variables of particular programs: loaders, shells, languages, package managers, clients that hold keys.
 const BEGINNINGS: &[&str] = &[
     "_JAVA",
     "ANSIBLE_",
@@ -172,7 +172,7 @@ const BEGINNINGS: &[&str] = &[
     "YARN_",
 ];
 
-/// How names end that say what they do to a program.
+/// Suffixes that indicate an effect on a program.
 const ENDINGS: &[&str] = &[
     "_API_KEY",
     "_ARGS",
@@ -215,8 +215,8 @@ const ENDINGS: &[&str] = &[
     "_WRAPPER",
 ];
 
-/// Whether a variable can change which programs run, how they start, or where they send what they know. So can whatever is no name
-/// of a variable: shells read functions from such.
+/// Whether a variable can change which programs run, how they start, or where they send data. This includes everything that
+/// is not a valid variable name, because shells import functions from such variables.
 #[must_use]
 pub fn changes_programs(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -224,7 +224,7 @@ pub fn changes_programs(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| is_letter(byte) || byte.is_ascii_digit());
-    // Some programs read their variables in lower case (`http_proxy`, `npm_config_registry`).
+    // Some programs also read their variables in lower case (`http_proxy`, `npm_config_registry`).
     let upper = name.to_ascii_uppercase();
     !is_name
         || NAMES.contains(&upper.as_str())
@@ -232,8 +232,8 @@ pub fn changes_programs(name: &str) -> bool {
         || ENDINGS.iter().any(|end| upper.ends_with(end))
 }
 
-/// Variables that tell a project's own programs how to talk and what to turn on, and that no program known to us takes for the name
-/// of something to start, read or connect to.
+/// Variables that control the output and features of a project's own programs, and that no known program interprets as
+/// something to start, read or connect to.
 const PLAIN: &[&str] = &[
     "APP_ENV",
     "CI",
@@ -261,11 +261,11 @@ const PLAIN: &[&str] = &[
     "VERBOSE",
 ];
 
-/// How the names of further ones begin: the parts of a locale, and what turns one thing on or off.
+/// Prefixes of further plain variables: locale categories, and switches for single features.
 const PLAIN_BEGINNINGS: &[&str] = &["ENABLE_", "DISABLE_", "FEATURE_", "LC_"];
 
-/// Whether a folder that nobody has trusted may set this variable. The names that change programs are without end, so those that do
-/// not are named.
+/// Whether an untrusted folder may set this variable. The variables that can change programs cannot all be listed, so this is
+/// a list of those that cannot.
 #[must_use]
 pub fn is_plain(name: &str) -> bool {
     let is_known = PLAIN.contains(&name)
@@ -276,7 +276,7 @@ pub fn is_plain(name: &str) -> bool {
     is_known && !changes_family(name)
 }
 
-/// One of the names above may be a member of a family that is not.
+/// Whether a name with a plain prefix belongs to a family that can change programs.
 fn changes_family(name: &str) -> bool {
     ENDINGS.iter().any(|end| name.ends_with(end))
 }

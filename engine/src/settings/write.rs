@@ -1,4 +1,4 @@
-//! Changes of settings, written where they are kept.
+//! Writes changes of settings to a store.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +11,45 @@ use windlass_core::{
 use super::change::{change_permissions, changed, check_rules};
 use crate::store::{Store, StoreError, digest};
 
-/// How often a change is made again because somebody else's has come between.
+/// How often a change is retried after a concurrent one.
 const TRIES: usize = 100;
 
-/// A change that was not written. The settings are as they were.
+/// A change that was not written. The settings are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The settings cannot be read or written.
     #[error("the settings file {place} cannot be changed: {reason}")]
     Store {
-        /// Where they are.
+        /// The place of the settings.
         place: String,
-        /// What the store says.
+        /// The error of the store.
         reason: String,
     },
-    /// What is there is no settings: it is left alone.
+    /// The existing settings are invalid, and are not changed.
     #[error(
         "the settings file {place} is not changed, since what is in it cannot be read: {problem}"
     )]
     Malformed {
-        /// Where they are.
+        /// The place of the settings.
         place: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// A rule that would be refused when it is read.
+    /// A rule that would be rejected when it is read.
     #[error(transparent)]
     Rule(#[from] windlass_core::permission::RuleError),
 }
 
-/// Settings that were written: whose they are, and where.
+/// Settings that were written: destination and place.
 pub type Written = (Destination, String);
 
-/// Writes the changes whose destination is kept, in their order; the others are none of its business. Other keys, their order and
-/// their values stay, and changes that others make at the same time are not lost.
+/// Writes the updates whose destination is persistent, in order; all others are ignored. Other keys, their order and their
+/// values are preserved, and concurrent changes are not lost.
 ///
 /// # Errors
-/// [`WriteError`] for the first destination that cannot be changed. Rules of all changes are checked before anything is written.
+/// [`WriteError`] for the first destination that cannot be changed. The rules of all updates are checked before anything is
+/// written.
 pub async fn write_permissions(
     store: &impl Store,
     updates: &[PermissionUpdate],
@@ -71,8 +72,8 @@ pub async fn write_permissions(
     Ok(written)
 }
 
-/// Writes texts under their keys into the settings of a destination, beside what else is there. Nothing is written for a
-/// destination that is not kept.
+/// Writes string values by key into the settings of a destination, preserving everything else. Nothing is written for a
+/// destination that is not persistent.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -90,7 +91,7 @@ pub async fn write_texts(
     write(store, destination, change).await
 }
 
-/// Replaces settings by what becomes of them; those that cannot be read, or that `change` refuses, stay.
+/// Applies a change to settings. Settings that cannot be parsed, or that `change` rejects, are not modified.
 async fn write(
     store: &impl Store,
     destination: Destination,

@@ -1,4 +1,4 @@
-//! What can be wrong with what is kept.
+//! Errors of stores.
 
 use std::error::Error;
 
@@ -8,42 +8,42 @@ use windlass_core::SessionId;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Somebody else writes to the session.
+    /// Another process writes to the session.
     #[error(
         "session {0} is being written by somebody else: end that first, or go on in a fork of it"
     )]
     Busy(SessionId),
-    /// The right to write was given back, or was never given.
+    /// The lease was released, or never granted.
     #[error("the lease of session {0} has ended: nothing is written under it any more")]
     Stale(SessionId),
-    /// A session that begins has lines already.
+    /// A session to be created already has lines.
     #[error("Session ID {0} is already in use.")]
     Exists(SessionId),
-    /// Nothing is kept under this id.
+    /// Nothing is stored under this id.
     #[error("nothing is kept of a session {0}")]
     Unknown(SessionId),
-    /// A document's name that no store takes.
+    /// An invalid document name.
     #[error(
         "`{0}` is no name of a document: letters, digits, `-`, `_`, `.`, and `/` between parts"
     )]
     Name(String),
-    /// Settings that somebody else has changed since they were read.
+    /// The settings were changed since they were read.
     #[error("{0} has been changed by somebody else since it was read")]
     Changed(String),
-    /// The place where sessions are kept cannot be used.
+    /// The storage failed.
     #[error("{doing} {place}: {source}")]
     Failed {
-        /// What was tried: "reading", "writing", "creating".
+        /// The operation: "reading", "writing", "creating".
         doing: &'static str,
-        /// What it was tried with, in the store's own words: a file, a table.
+        /// Its object, in the store's own terms: a file, a table.
         place: String,
-        /// What is said of it there.
+        /// The underlying error.
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl StoreError {
-    /// For a store that could not do something.
+    /// An error for an operation that failed.
     pub fn failed(
         doing: &'static str,
         place: impl ToString,
@@ -56,7 +56,7 @@ impl StoreError {
         }
     }
 
-    /// What is said of the place, for whoever names it.
+    /// The underlying error, for callers that name the place themselves.
     #[must_use]
     pub fn into_source(self) -> Box<dyn Error + Send + Sync> {
         match self {

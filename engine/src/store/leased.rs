@@ -1,20 +1,20 @@
-//! A lease that is given back.
+//! A lease that is released automatically.
 
 use windlass_core::SessionId;
 
 use super::{Lease, Store, StoreError};
 
-/// A lease that is given back when it is dropped.
+/// A lease that is released when it is dropped.
 #[derive(Debug)]
 pub struct Leased<S: Store> {
     pub(crate) store: S,
     pub(crate) lease: Lease,
-    /// Nobody else answers for it.
+    /// Whether this value still has to release it.
     is_ours: bool,
 }
 
 impl<S: Store> Leased<S> {
-    /// The right to write to a session that begins ([`Store::create`]).
+    /// Acquires the lease for a new session ([`Store::create`]).
     ///
     /// # Errors
     /// [`StoreError`].
@@ -23,7 +23,7 @@ impl<S: Store> Leased<S> {
         Ok(Self::of(store, lease))
     }
 
-    /// The right to write to a session that goes on ([`Store::open`]).
+    /// Acquires the lease for an existing session ([`Store::open`]).
     ///
     /// # Errors
     /// [`StoreError`].
@@ -40,7 +40,7 @@ impl<S: Store> Leased<S> {
         }
     }
 
-    /// The lease itself: from now on whoever has it gives it back.
+    /// Returns the lease itself; the caller is now responsible for releasing it.
     #[must_use]
     pub fn into_lease(mut self) -> Lease {
         self.is_ours = false;

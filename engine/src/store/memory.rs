@@ -1,4 +1,4 @@
-//! Sessions that last as long as the process.
+//! A store in memory.
 
 use std::{
     collections::BTreeMap,
@@ -11,15 +11,15 @@ use super::{
     Batch, Lease, SendStore, Snapshot, StoreError, Stored, StoredSession, digest, is_document_name,
 };
 
-/// Keeps sessions in memory: for tests, and where a session need not outlive the program.
+/// Keeps sessions in memory: for tests, and for sessions that need not outlive the process.
 ///
-/// A clone is the same store. [`again`](Self::again) is another one over the same sessions, as another process would have it:
-/// what one of them writes to is closed to the other until the lease is given back or the store is dropped. There is no clock
-/// in it: [`StoredSession::modified`] counts the appends.
+/// A clone is the same store. [`again`](Self::again) creates another store over the same sessions, as another process would
+/// have: a session that one of them writes to is closed to the other until the lease is released or the store is dropped. It
+/// has no clock: [`StoredSession::modified`] counts the appends.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     sessions: Arc<Mutex<Sessions>>,
-    /// Whose leases these are: they end with the last clone.
+    /// The holder of its leases, which end with the last clone.
     holder: Arc<Holder>,
 }
 
@@ -37,7 +37,7 @@ struct Sessions {
 struct Kept {
     transcripts: BTreeMap<Option<String>, Stored>,
     documents: BTreeMap<String, Vec<u8>>,
-    /// The last lease that was given.
+    /// The epoch of the last lease.
     epoch: u64,
     writer: Option<Weak<Holder>>,
     modified: u64,
@@ -86,7 +86,7 @@ impl MemoryStore {
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        // Nothing panics while it is held.
+        // No code panics while holding the lock.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -199,7 +199,7 @@ impl SendStore for MemoryStore {
         if kept.is_leased() {
             return Err(StoreError::Busy(session));
         }
-        // The number of the last lease stays: what was leased before is stale for ever.
+        // The epoch of the last lease is kept, so that earlier leases stay stale.
         *kept = Kept {
             epoch: kept.epoch,
             ..Kept::default()
@@ -246,7 +246,7 @@ impl SendStore for MemoryStore {
     }
 }
 
-/// What settings are kept under.
+/// The key under which settings are kept.
 fn key(of: Destination) -> Option<&'static str> {
     match of {
         Destination::UserSettings => Some("user-settings"),

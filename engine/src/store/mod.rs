@@ -1,9 +1,9 @@
-//! What lasts beyond a process: the seam between sessions and wherever they are kept.
+//! Persistent data: the interface between sessions and the place where they are stored.
 //!
-//! A [`Store`] keeps transcripts: lines of JSON in their order, one transcript for each session and one for each of its
-//! subagents, a snapshot beside them, and documents by name. It knows nothing of what the lines say. Files and memory
-//! are stores here ([`MemoryStore`]; files are the native host's); a database, a key-value store or the storage of a browser
-//! can be one as well: nothing in the trait is a path.
+//! A [`Store`] keeps transcripts: ordered lines of JSON, one transcript for each session and one for each of its subagents,
+//! with a snapshot, and documents by name. It does not interpret the lines. This crate contains a store in memory
+//! ([`MemoryStore`]); the native host has one that uses files. A database, a key-value store or a browser's storage can be
+//! used as well: nothing in the trait is a path.
 //!
 //! ```text
 //! entries of the core ─▶ Scribe ─▶ SessionWriter ─▶ Store::append
@@ -11,17 +11,16 @@
 //! ```
 //!
 //! # The contract
-//! - Lines are kept in the order in which they were appended. When [`Store::append`] returns, the lines of that call are safe:
-//!   the end of the process takes none of them. When it fails, none of them counts as appended.
-//! - What a process that was ended in the middle leaves is read without harm: readers see whole lines, at most followed by
-//!   the part of one. That part is taken away before the session goes on: it was never acknowledged.
-//! - A session has one writer at a time: the holder of its [`Lease`]. Who asks for a second one is told so
-//!   ([`StoreError::Busy`]), and a lease that was released is refused ([`StoreError::Stale`]). The end of a process ends its
-//!   leases.
+//! - Lines are kept in the order in which they were appended. When [`Store::append`] returns, the lines of that call are durable:
+//!   the end of the process does not lose them. When it fails, none of them counts as appended.
+//! - After a process was killed, its data can still be read: readers see whole lines, possibly followed by one partial line. The
+//!   partial line is removed before the session continues; it was never acknowledged.
+//! - A session has one writer at a time: the holder of its [`Lease`]. A request for a second lease fails ([`StoreError::Busy`]),
+//!   and a released lease is rejected ([`StoreError::Stale`]). The leases of a process end with it.
 //! - Readers need no lease.
-//! - Settings need none either: who replaces them says what was read before, and is told where that is not there any more.
+//! - Settings need no lease either: a writer passes the digest of what it has read, and fails if the settings have changed since.
 //!
-//! The crate `windlass-testkit` has the contract as a suite of checks, for whoever writes a store.
+//! The crate `windlass-testkit` contains a conformance test suite for implementations.
 
 mod error;
 mod leased;
@@ -32,40 +31,41 @@ use windlass_core::{RawJson, SessionId, UnixMillis, permission::Destination};
 pub use self::{error::StoreError, leased::Leased, memory::MemoryStore};
 pub use crate::checkpoint::digest;
 
-/// Keeps sessions. See the [module](self) for what it promises.
+/// Stores sessions. See the [module](self) for the contract.
 ///
-/// Its futures need not be `Send`, so that a store can live where there are no threads. A host that moves sessions between
-/// threads takes a [`SendStore`]: the same trait with futures that are `Send`. Whatever is a `SendStore` is a `Store`.
+/// The futures need not be `Send`, so that a store can be used where there are no threads. A host that moves sessions between
+/// threads requires a [`SendStore`]: the same trait with `Send` futures. Every `SendStore` is a `Store`.
 #[trait_variant::make(SendStore: Send)]
 pub trait Store {
-    /// Takes the right to write to a session that begins. Nothing need be kept of it before its first line.
+    /// Acquires the lease for a new session. Nothing need be stored for it before its first line.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when lines are kept under this id, [`StoreError::Busy`] when somebody is about to write some.
+    /// [`StoreError::Exists`] if lines are stored under this id, [`StoreError::Busy`] if another holder is about to write
+    /// some.
     async fn create(&self, session: SessionId) -> Result<Lease, StoreError>;
 
-    /// Takes the right to write to a session that goes on.
+    /// Acquires the lease for an existing session.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`] when nothing is kept under this id, [`StoreError::Busy`] when somebody else writes to it.
+    /// [`StoreError::Unknown`] if nothing is stored under this id, [`StoreError::Busy`] if another holder writes to it.
     async fn open(&self, session: SessionId) -> Result<Lease, StoreError>;
 
-    /// Gives the right back. Called when a session ends, also in the middle of something else: it must not wait. A lease
-    /// that is not held any more is passed over.
+    /// Releases a lease. Called when a session ends, also when it is aborted, so it must not block. A lease that is no longer
+    /// held is ignored.
     fn release(&self, lease: &Lease);
 
-    /// Adds lines to the end of a transcript, all or none, and returns when they are safe.
+    /// Appends lines to a transcript, all or none, and returns when they are durable.
     ///
-    /// A batch without lines, which is appended before a hook is told where the transcript is, keeps nothing: a store of files
-    /// makes the file, so that the [`place`](Self::place) can be looked at, and others have nothing to do. No line is kept of
-    /// such a session, so it can still be created.
+    /// A batch without lines, which is appended before a hook is told the transcript's place, stores nothing: a store of
+    /// files creates the file, so that the [`place`](Self::place) exists, and other stores need not do anything. Such a
+    /// session has no lines, so it can still be created.
     ///
     /// # Errors
-    /// [`StoreError::Stale`] without the right to write; [`StoreError::Busy`] where that turns out now;
+    /// [`StoreError::Stale`] without a valid lease; [`StoreError::Busy`] if another holder is detected only now;
     /// [`StoreError::Failed`].
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError>;
 
-    /// Reads a transcript: that of the session, or that of one of its subagents. None where no line was ever appended.
+    /// Reads the transcript of a session or of one of its subagents. `None` if no line was ever appended.
     ///
     /// # Errors
     /// [`StoreError::Failed`].
@@ -75,56 +75,56 @@ pub trait Store {
         agent: Option<&str>,
     ) -> Result<Option<Stored>, StoreError>;
 
-    /// Keeps a document beside the transcripts of a session, in the place of the one of this name. Names consist of ASCII
-    /// letters, digits, `-`, `_` and `.`, with `/` between their parts.
+    /// Stores a document beside the transcripts of a session, replacing any of the same name. Names consist of ASCII letters,
+    /// digits, `-`, `_` and `.`, with `/` between their parts.
     ///
     /// # Errors
     /// As [`append`](Self::append).
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError>;
 
-    /// Adds to the end of a document, which begins with this where none is kept under the name. What is added is safe when this
-    /// returns, as lines are; when it fails, none of it counts as added.
+    /// Appends to a document, which is created if it does not exist. The bytes are durable when this returns; when it fails,
+    /// none of them counts as appended.
     ///
     /// # Errors
     /// As [`append`](Self::append).
     async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
-    /// Reads a document; none where none is kept under this name.
+    /// Reads a document; `None` if there is none with this name.
     ///
     /// # Errors
     /// [`StoreError::Failed`].
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// The sessions of which lines are kept, those that were appended to last first.
+    /// The sessions that have lines, most recently appended first.
     ///
     /// # Errors
     /// [`StoreError::Failed`].
     async fn list(&self) -> Result<Vec<StoredSession>, StoreError>;
 
-    /// Takes a session away with everything that is kept of it.
+    /// Deletes a session and everything stored for it.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`]; [`StoreError::Busy`] while somebody writes to it; [`StoreError::Failed`].
+    /// [`StoreError::Unknown`]; [`StoreError::Busy`] while it has a writer; [`StoreError::Failed`].
     async fn delete(&self, session: SessionId) -> Result<(), StoreError>;
 
-    /// Where a person or another program finds a transcript, in this store's own words: the path of a file, an address. Hooks
+    /// Where a person or another program finds a transcript, in the store's own terms: the path of a file, an address. Hooks
     /// are told it (`transcript_path`).
     fn place(&self, session: SessionId, agent: Option<&str>) -> String;
 
-    /// Where a person or another program finds a document, in this store's own words. The model is told it of what commands put
-    /// out in the background (`output_file`).
+    /// Where a person or another program finds a document, in the store's own terms. The model is told the place of a
+    /// background command's output (`output_file`).
     fn document_place(&self, session: SessionId, name: &str) -> String;
 
-    /// Reads the settings of a destination; none where there are none. People edit them too, where they are files.
+    /// Reads the settings of a destination; `None` if there are none. Settings that are files are also edited by people.
     ///
     /// # Errors
     /// [`StoreError::Failed`].
     async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Replaces settings that are still what was read: `read` is the [`digest`] of that, none where there was nothing.
+    /// Replaces settings if they are unchanged: `read` is the [`digest`] of the text that was read, `None` if there was none.
     ///
     /// # Errors
-    /// [`StoreError::Changed`] where somebody else has changed them since; [`StoreError::Failed`].
+    /// [`StoreError::Changed`] if they were changed in the meantime; [`StoreError::Failed`].
     async fn replace_settings(
         &self,
         of: Destination,
@@ -132,8 +132,8 @@ pub trait Store {
         settings: &[u8],
     ) -> Result<(), StoreError>;
 
-    /// Where a person finds the settings of a destination, in this store's own words; none for one that is not kept, and never one
-    /// for [`Destination::Session`] and [`Destination::CliArg`].
+    /// Where a person finds the settings of a destination, in the store's own terms. `None` for a destination that is not
+    /// persistent, and always for [`Destination::Session`] and [`Destination::CliArg`].
     fn settings_place(&self, of: Destination) -> Option<String>;
 }
 
@@ -142,49 +142,49 @@ pub trait Store {
 pub struct Lease {
     /// The session.
     pub session: SessionId,
-    /// Tells this lease from every other one of the session: each has a higher one than those before it.
+    /// Identifies this lease among those of the session; each later lease has a higher number.
     pub epoch: u64,
 }
 
-/// What is appended in one step.
+/// Data that is appended atomically.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Batch<'a> {
-    /// Whose transcript it belongs to: a subagent, by its id; none for the session.
+    /// The transcript: a subagent's, by its id, or the session's if `None`.
     pub agent: Option<&'a str>,
     /// JSON objects, each of which becomes a line.
     pub lines: &'a [RawJson],
-    /// What the session is after these lines, where it is kept ([`windlass_core::Session::snapshot`]).
+    /// The state of the session after these lines, if it is stored ([`windlass_core::Session::snapshot`]).
     pub snapshot: Option<&'a [u8]>,
 }
 
-/// A transcript as it is kept.
+/// A stored transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// The lines, each with its end; the last one may be the part of one.
+    /// The lines, each with its line end; the last one may be partial.
     pub text: Vec<u8>,
     /// The last snapshot.
     pub snapshot: Option<Snapshot>,
 }
 
-/// What a session was at some moment.
+/// The state of a session at some point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The snapshot, as it was given.
+    /// The snapshot's bytes, unchanged.
     pub bytes: Vec<u8>,
-    /// Whether no line was appended after it. One that is not current is of the past: the lines say what happened since.
+    /// Whether no line was appended after it. Otherwise the later lines say what has happened since.
     pub is_current: bool,
 }
 
-/// A session of a listing.
+/// An entry of a session listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSession {
     /// The session.
     pub id: SessionId,
-    /// When something was last appended to it.
+    /// The time of the last append.
     pub modified: UnixMillis,
 }
 
-/// Whether a name is one that [`Store::put`] takes.
+/// Whether a name is valid for [`Store::put`].
 #[must_use]
 pub fn is_document_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -194,7 +194,7 @@ pub fn is_document_name(name: &str) -> bool {
             .all(|part| !part.is_empty() && part != "." && part != ".." && part.chars().all(plain))
 }
 
-/// An id as part of a name: what a path would read as something else becomes `_`.
+/// An id as part of a name: characters with a special meaning in paths become `_`.
 #[must_use]
 pub fn file_name(id: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

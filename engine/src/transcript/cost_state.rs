@@ -1,4 +1,4 @@
-//! What a session has spent, as a line of its transcript: who takes the session up counts on from there.
+//! The cost of a session, as a line of its transcript, from which a resumed session continues.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use windlass_core::{
 
 use super::scribe::encoded;
 
-/// The books of a session.
+/// The accumulated cost and durations of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostState {
-    /// What all models cost together, and each of them.
+    /// The cost of all models together, and of each model.
     pub spent: Spent,
-    /// Milliseconds of all turns.
+    /// The duration of all turns, in milliseconds.
     pub duration_ms: u64,
-    /// Milliseconds of them that were spent waiting for the model server.
+    /// The part of it spent waiting for the model server, in milliseconds.
     pub duration_api_ms: u64,
 }
 
 const KIND: &str = "cost-state";
 
-/// The line as the official engine writes it. Amounts are numbers there, rounded in the last places.
+/// The line in the official engine's format. Amounts are floating-point numbers there, so the last digits are rounded.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
@@ -36,7 +36,7 @@ struct Line {
     api_duration: u64,
     #[serde(rename = "totalAPIDurationWithoutRetries", default)]
     api_duration_without_retries: u64,
-    // What is not counted here is 0 and not absent, so that sums of other programs stay numbers.
+    // Values that are not measured here are 0 instead of absent, so that other programs can add them up.
     #[serde(default)]
     total_tool_duration: u64,
     #[serde(default)]
@@ -67,7 +67,7 @@ struct ModelLine {
 }
 
 impl CostState {
-    /// The same after a turn. A session that counts gives totals of money and tokens, and the times of the turn.
+    /// The state after a turn. The result contains session totals of money and tokens, but only this turn's durations.
     #[must_use]
     pub fn after(&self, turn: &ResultMessage) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl CostState {
         }
     }
 
-    /// The line, for the transcript of a session.
+    /// The transcript line for a session.
     #[must_use]
     pub fn line(&self, session: SessionId) -> RawJson {
         let models = self.spent.model_usage.iter().map(|(model, usage)| {
@@ -111,11 +111,11 @@ impl CostState {
         })
     }
 
-    /// What the last such line of a transcript says; nothing spent where there is none that can be read.
+    /// Reads the last such line of a transcript; zero if there is no valid one.
     #[must_use]
     pub(super) fn read(text: &[u8]) -> Self {
         let lines = text.rsplit(|byte| *byte == b'\n');
-        // Most lines are long and none of these: they are told apart by their beginning.
+        // Most lines are long and of other types, so they are filtered by their beginning.
         let beginning = |line: &&[u8]| {
             let head = &line[..line.len().min(64)];
             head.windows(KIND.len()).any(|part| part == KIND.as_bytes())
@@ -154,9 +154,9 @@ impl From<Line> for CostState {
     }
 }
 
-/// Dollars in steps of one billionth; what is no amount is none.
+/// Converts dollars to billionths of a dollar; invalid amounts become 0.
 fn amount(dollars: f64) -> Usd {
-    // Negative amounts and what is no number become 0, and what is too large the largest: the cast saturates.
+    // The cast saturates: negative amounts and NaN become 0, amounts that are too large the maximum.
     Usd::from_nanos((dollars * 1e9).round() as u64)
 }
 

@@ -1,12 +1,12 @@
-//! Forks: another session with the same conversation behind it.
+//! Forks: new sessions that continue the conversation of another one.
 
 use windlass_core::{RawJson, SessionId, Uuid, json::RawObject};
 
 use super::{SavedSession, scribe::encoded};
 
 impl SavedSession {
-    /// The lines with which a fork of it begins: those of the conversation, as far as it is taken up, under another
-    /// session. They keep their ids; `forkedFrom` says where each comes from. The original is not touched.
+    /// The initial lines of a fork: the resumed part of the conversation, under another session id. The lines keep their ids;
+    /// `forkedFrom` records their origin. The original session is not changed.
     #[must_use]
     pub fn forked(&self, id: SessionId) -> Vec<RawJson> {
         #[derive(serde::Serialize)]

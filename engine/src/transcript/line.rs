@@ -3,31 +3,31 @@
 use serde::Serialize;
 use windlass_core::{RawJson, SessionId, Uuid, context::CompactionTrigger};
 
-/// What every line says of its session.
+/// The facts about the session that every line contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The session.
     pub session_id: SessionId,
     /// The working directory.
     pub cwd: String,
-    /// The version that the engine gives as its own.
+    /// The version that the engine reports as its own.
     pub version: String,
-    /// The branch of the repository around the working directory, `HEAD` where none is checked out; none outside of one.
+    /// The branch of the surrounding git repository, `HEAD` if none is checked out; `None` outside of a repository.
     pub git_branch: Option<String>,
-    /// Who started the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`, `cli`.
+    /// The application that started the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`, `cli`.
     pub entrypoint: String,
 }
 
-/// A line, and whose transcript it belongs to.
+/// A line and the transcript it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The subagent, by its id; none for the session's own transcript.
+    /// The id of the subagent; `None` for the session's own transcript.
     pub agent: Option<String>,
     /// A JSON object without line ends.
     pub json: RawJson,
 }
 
-/// The fields that every line of a conversation ends in.
+/// The trailing fields that all conversation lines have.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Common<'a> {

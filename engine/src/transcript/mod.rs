@@ -1,13 +1,12 @@
-//! Conversations as lines, in the form that the SDKs' session functions read.
+//! Conversations as lines, in the format that the SDKs' session functions read.
 //!
-//! - [`Scribe`]: entries of the core to lines.
-//! - [`SavedSession`]: lines to what [`Session::resume_transcript`](windlass_core::Session::resume_transcript) takes; forks,
-//!   truncation.
-//! - [`CostState`]: what a session has spent, as a line.
+//! - [`Scribe`]: converts entries of the core to lines.
+//! - [`SavedSession`]: converts lines to the input of [`Session::resume_transcript`](windlass_core::Session::resume_transcript);
+//!   forks, truncation.
+//! - [`CostState`]: the cost of a session, as a line.
 //! - [`Summary`]: what listings show.
 //!
-//! Where lines are kept is a [`Store`](crate::store::Store)'s affair; a [`SessionWriter`] brings
-//! both together.
+//! Lines are stored in a [`Store`](crate::store::Store); a [`SessionWriter`] combines both.
 
 mod cost_state;
 mod fork;

@@ -1,4 +1,4 @@
-//! Sessions that were written down, taken up again.
+//! Resuming stored sessions.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,39 +16,39 @@ use windlass_core::{
 use super::{CostState, scribe::result_of};
 use crate::store::{Leased, Store, StoreError};
 
-/// Which session goes on.
+/// The session to resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// The one of this id.
+    /// The session with this id.
     Session(String),
-    /// The one that was written to last.
+    /// The session that was most recently written to.
     Latest,
 }
 
-/// How much of a session is taken up.
+/// How much of a session is resumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumeOptions {
-    /// Only up to this message, which may be any line of the transcript (Agent SDK reference, `resumeSessionAt`).
+    /// Resume only up to this message, which may be any line of the transcript (Agent SDK reference, `resumeSessionAt`).
     pub at: Option<String>,
-    /// The prompt whose turn is left away by that: everything behind the message must belong to it (`resumeDropsTurn`).
+    /// The prompt whose turn is dropped: all lines after the message must belong to this turn (`resumeDropsTurn`).
     pub drops_turn: Option<String>,
 }
 
-/// A session as it was written down.
+/// A stored session.
 #[derive(Debug, Clone)]
 pub struct SavedSession {
     /// The session.
     pub id: SessionId,
     text: Vec<u8>,
     lines: Vec<LineHead>,
-    /// Indices of lines, by their ids. Where an id was written twice, the last one counts.
+    /// The indices of lines, by id. If an id occurs twice, the last line is used.
     by_id: HashMap<Uuid, usize>,
-    /// The last line that is taken up; none for all.
+    /// The index of the last line that is resumed; `None` for all.
     cut: Option<usize>,
     transcript: Transcript,
 }
 
-/// What must be known of a line without reading it whole.
+/// The properties of a line that are needed without parsing it completely.
 #[derive(Debug, Clone)]
 pub(super) struct LineHead {
     pub(super) bytes: Range<usize>,
@@ -62,29 +62,29 @@ pub(super) struct LineHead {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Something the person said, or another program in their place.
+    /// A message of the user, or of a program in the user's place.
     Prompt,
-    /// Something came of a background task.
+    /// The result of a background task.
     News,
     Result,
     Response,
-    /// What the engine adds: reminders, attachments, notes.
+    /// An addition of the engine: a reminder, an attachment, a note.
     Other,
 }
 
-/// A session that cannot be taken up.
+/// Why a session cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// Nothing was written under this id.
+    /// There is no session with this id.
     #[error("No conversation found with session ID: {0}")]
     UnknownSession(String),
-    /// No line has this id.
+    /// There is no line with this id.
     #[error("No message found with message.uuid of: {0}")]
     UnknownMessage(String),
-    /// More would be lost than was meant to be.
+    /// More would be dropped than intended.
     #[error("Resume rejected by --resume-drops-turn: {0}")]
     DropsMore(String),
-    /// It cannot be read, or somebody else writes to it.
+    /// The store failed, or another process writes to the session.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -102,11 +102,11 @@ impl Which {
 }
 
 impl SavedSession {
-    /// Reads a session in order to go on with it: under the right to write to it, which is taken before it is read, so that
-    /// nothing is said in it meanwhile. None where the latest is asked for and there is none.
+    /// Acquires the lease for a session and reads it, so that nothing can be added in between. `None` if the latest session
+    /// is requested and there is none.
     ///
     /// # Errors
-    /// [`ResumeError::UnknownSession`], also for a text that is no id; [`ResumeError::Store`].
+    /// [`ResumeError::UnknownSession`], also for a text that is not a session id; [`ResumeError::Store`].
     pub async fn take<S: Store + Clone>(
         store: &S,
         which: &Which,
@@ -123,7 +123,7 @@ impl SavedSession {
         Ok(Some((Self::load(store, id).await?, leased)))
     }
 
-    /// Reads a session, to begin another one with what was said in it, or to look at it.
+    /// Reads a session without a lease, to start another one from its conversation, or to display it.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -140,8 +140,8 @@ impl SavedSession {
         Ok(Self::read(id, stored.text))
     }
 
-    /// Reads the lines of a session. Those that are none are passed over, whatever their size; the work is proportional to the
-    /// size of the text.
+    /// Parses the lines of a session. Invalid lines are skipped, whatever their size. The running time is linear in the size
+    /// of the text.
     #[must_use]
     pub fn read(id: SessionId, text: Vec<u8>) -> Self {
         let lines = heads(&text);
@@ -156,8 +156,8 @@ impl SavedSession {
         }
     }
 
-    /// The same as far as it is to be taken up. What is kept stays as it is: what is left away becomes a branch that nothing
-    /// follows.
+    /// Limits the session to the part that is to be resumed. The stored data is not changed: the dropped lines become a
+    /// branch without continuation.
     ///
     /// # Errors
     /// [`ResumeError::UnknownMessage`], [`ResumeError::DropsMore`].
@@ -189,19 +189,19 @@ impl SavedSession {
         &self.transcript
     }
 
-    /// What was spent on it, also on what is not taken up.
+    /// The total cost, including parts that are not resumed.
     #[must_use]
     pub fn cost_state(&self) -> CostState {
         CostState::read(&self.text)
     }
 
-    /// The line that what comes next follows.
+    /// The last line of the conversation, which the next line will refer to.
     #[must_use]
     pub fn leaf(&self) -> Option<Uuid> {
         self.transcript.leaf()
     }
 
-    /// The ids of all lines, also of those that are not taken up.
+    /// The ids of all lines, including those that are not resumed.
     pub fn ids(&self) -> impl Iterator<Item = Uuid> {
         self.lines.iter().map(|line| line.uuid)
     }
@@ -212,7 +212,7 @@ impl SavedSession {
         self.by_id.contains_key(&uuid)
     }
 
-    /// The lines that lead to where it is taken up: what a fork begins with.
+    /// The lines of the resumed conversation, which a fork begins with.
     pub(super) fn conversation_lines(&self) -> impl Iterator<Item = (&LineHead, &[u8])> {
         let active = self.active();
         let joins = self.joining(&active);
@@ -223,11 +223,11 @@ impl SavedSession {
             .map(|line| (line, &self.text[line.bytes.clone()]))
     }
 
-    /// The last line of the conversation and its ancestors.
+    /// The indices of the last line of the conversation and its ancestors.
     fn active(&self) -> HashSet<usize> {
         let mut active = HashSet::new();
         let mut next = self.leaf().and_then(|leaf| self.by_id.get(&leaf)).copied();
-        // What the engine adds behind the last message leads there too.
+        // Lines that the engine added after the last message belong to the conversation as well.
         let end = self.cut.map_or(self.lines.len(), |cut| cut + 1);
         if let Some(cut) = self
             .cut
@@ -245,8 +245,8 @@ impl SavedSession {
         active
     }
 
-    /// Lines beside the active ones that belong to them: further blocks of a response, results of parallel calls, what was
-    /// noted on the way.
+    /// The indices of lines that are not ancestors but belong to active lines: further blocks of a response, results of
+    /// parallel calls, notes.
     fn joining(&self, active: &HashSet<usize>) -> HashSet<usize> {
         let mut joined = HashSet::new();
         for (at, line) in self.lines.iter().enumerate() {
@@ -271,7 +271,7 @@ impl SavedSession {
         joined
     }
 
-    /// Whether all that is left away behind a line belongs to the turn of a prompt; why it does not.
+    /// Checks that all lines dropped after a line belong to the turn of a prompt; otherwise returns the reason.
     fn drops_only(&self, cut: usize, prompt: &str) -> Result<(), String> {
         let turn = Uuid::try_parse(prompt)
             .ok()
@@ -310,7 +310,7 @@ impl SavedSession {
     }
 }
 
-/// The lines that are entries, in their order.
+/// The lines that are entries, in order.
 fn heads(text: &[u8]) -> Vec<LineHead> {
     let mut start = 0;
     let mut heads = Vec::new();
@@ -388,7 +388,7 @@ fn read_head(line: &[u8], bytes: Range<usize>) -> Option<LineHead> {
     })
 }
 
-/// Whether a message says nothing but that somebody interrupted the answer.
+/// Whether a message only says that the user interrupted the answer.
 fn says_interrupted(content: &str) -> bool {
     #[derive(Deserialize)]
     #[serde(untagged)]

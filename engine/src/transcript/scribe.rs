@@ -1,4 +1,4 @@
-//! Entries of the core as lines of a transcript.
+//! Converts entries of the core to transcript lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,20 +13,20 @@ use windlass_core::{
 use super::line::{AssistantLine, BoundaryLine, Common, Facts, Line, Metadata, Origin, UserLine};
 use crate::block_uuid;
 
-/// Makes lines of entries: one for each content block of a response, chained by `parentUuid`, with the ids that the same
-/// blocks have on the wire ([`block_uuid()`]).
+/// Writes entries as lines: one for each content block of a response, chained by `parentUuid`, with the same ids as the
+/// blocks have in frames ([`block_uuid()`]).
 ///
-/// Pure: it holds what lines refer back to, and no file. Lines that it has seen are passed over, so writing the same
-/// entries twice is the same as once.
+/// It does no IO and keeps only what later lines refer to. Entries that were written before are skipped, so writing is
+/// idempotent.
 #[derive(Debug, Clone)]
 pub struct Scribe {
     facts: Facts,
     permission_mode: Option<String>,
     prompt_id: Option<Uuid>,
     seen: HashSet<Uuid>,
-    /// The last line of an entry, where it is not its first.
+    /// The last line of each entry that has more than one line.
     last_lines: HashMap<Uuid, Uuid>,
-    /// The lines of calls whose results have not come.
+    /// The lines of calls that have no result yet.
     open_calls: HashMap<(Option<String>, String), Uuid>,
     /// The last line of the session's own transcript.
     leaf: Option<Uuid>,
@@ -34,7 +34,7 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// A scribe of a session that begins.
+    /// A scribe for a new session.
     #[must_use]
     pub fn new(facts: Facts) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Scribe {
         }
     }
 
-    /// The same for a session that goes on: these ids are in its file already, and the last of its lines is this.
+    /// Continues an existing transcript: `ids` are those of its lines, `leaf` is the last one.
     #[must_use]
     pub fn going_on(mut self, ids: impl IntoIterator<Item = Uuid>, leaf: Option<Uuid>) -> Self {
         self.seen.extend(ids);
@@ -57,35 +57,35 @@ impl Scribe {
         self
     }
 
-    /// What the lines say of their session.
+    /// The facts that each line contains.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Whether an entry of this id was written: a prompt under it has been heard before.
+    /// Whether an entry with this id was written, so that a prompt with this id is a duplicate.
     #[must_use]
     pub fn knows(&self, uuid: Uuid) -> bool {
         self.seen.contains(&uuid)
     }
 
-    /// The session works elsewhere from now on, in a worktree say. Its transcript stays where it is.
+    /// Changes the working directory of further lines, for example to a worktree. The transcript's place does not change.
     pub fn set_place(&mut self, cwd: impl Into<String>, git_branch: Option<String>) {
         self.facts.cwd = cwd.into();
         self.facts.git_branch = git_branch;
     }
 
-    /// The mode that prompts are noted with from now on.
+    /// Sets the permission mode that is recorded with further prompts.
     pub fn set_permission_mode(&mut self, mode: &str) {
         self.permission_mode = Some(mode.to_owned());
     }
 
-    /// The id of the prompt that is being answered, as hooks are told it (`prompt_id`).
+    /// Sets the id of the prompt that is being answered, as reported to hooks (`prompt_id`).
     pub fn set_prompt_id(&mut self, id: Uuid) {
         self.prompt_id = Some(id);
     }
 
-    /// The lines of entries, in their order.
+    /// Converts entries to lines, in order.
     pub fn write(&mut self, entries: &[Entry]) -> Vec<Line> {
         let mut lines = Vec::new();
         for entry in entries {
@@ -94,7 +94,7 @@ impl Scribe {
         lines
     }
 
-    /// What listings show of the session: the last prompt and where the conversation ends; none before the first prompt.
+    /// The line for listings, with the last prompt and the end of the conversation; `None` before the first prompt.
     #[must_use]
     pub fn last_prompt(&self) -> Option<RawJson> {
         #[derive(Serialize)]
@@ -134,7 +134,7 @@ impl Scribe {
         }
     }
 
-    /// A line for each block, each the child of the one before it.
+    /// Writes one line for each block; each is the child of the previous one.
     fn response(
         &mut self,
         entry: &Entry,
@@ -206,7 +206,7 @@ impl Scribe {
         if is_prompt && entry.agent.is_none() {
             self.last_prompt = Some(text_of(&blocks));
         }
-        // That a person interrupted is part of what readers are shown.
+        // Interrupts by the user are visible to readers.
         let is_shown = matches!(
             entry.origin,
             EntryOrigin::Conversation | EntryOrigin::Interruption
@@ -300,17 +300,17 @@ fn line_of<T: Serialize>(entry: &Entry, line: &T) -> Line {
     }
 }
 
-/// Strings, numbers and raw JSON under keys that are strings: encoding cannot fail.
+/// Strings, numbers and raw JSON under string keys always encode.
 pub(crate) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
     RawJson::encode(value).unwrap_or_else(|_| RawJson::null())
 }
 
-/// The call that a block is the result of.
+/// The id of the call that a block is the result of.
 pub(super) fn result_of(block: &RawJson) -> Option<String> {
     answered_by(&object_of(block))
 }
 
-/// The fields of a block; none of what is no object.
+/// The fields of a block; empty if it is not an object.
 fn object_of(block: &RawJson) -> RawObject {
     RawObject::parse(block.get()).unwrap_or_default()
 }
@@ -331,7 +331,7 @@ fn call_of(block: &RawObject) -> Option<String> {
     id.filter(|_| is_of(block, "tool_use"))
 }
 
-/// The text, as JSON, of a message that is one text and nothing else: such messages are written as a string.
+/// The text, as JSON, of a message that consists of a single text block: such messages are written as a string.
 fn plain_text(blocks: &[RawObject]) -> Option<&RawJson> {
     let [block] = blocks else {
         return None;

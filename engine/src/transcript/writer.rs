@@ -1,4 +1,4 @@
-//! Entries of a session that runs, into a store.
+//! Writes the entries of a running session to a store.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,44 @@ use windlass_core::{RawJson, effect::Entry, json::RawObject};
 use super::{CostState, Line, Scribe, encoded};
 use crate::store::{Batch, Leased, Store, StoreError, file_name};
 
-/// Writes the transcript of a session and those of its subagents.
+/// Writes the transcripts of a session and of its subagents.
 ///
-/// Other programs may append to the same transcripts (the SDKs' functions add titles and tags): nothing of theirs is lost.
+/// Other programs may append to the same transcripts (the SDKs' functions add titles and tags); their lines are preserved.
 #[derive(Debug)]
 pub struct SessionWriter<S: Store> {
     leased: Leased<S>,
     scribe: Scribe,
-    /// What could not be written when it was time: it comes first with the next lines.
+    /// Lines that could not be written; they are retried with the next lines.
     unwritten: Vec<Line>,
 }
 
-/// Lines that were appended to a transcript: what `--session-mirror` shows of them.
+/// Lines that were appended to a transcript, as shown by `--session-mirror`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// Where they stand ([`Store::place`]).
+    /// The place of the transcript ([`Store::place`]).
     pub place: String,
     /// The lines, as JSON objects.
     pub entries: Vec<RawJson>,
 }
 
-/// What is said of a subagent beside its transcript; readers find the call that started it here.
+/// Metadata of a subagent, stored beside its transcript. Readers use it to find the call that started the subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMeta {
     /// The kind of agent.
     pub agent_type: String,
-    /// What it was started for.
+    /// The description given when it was started.
     pub description: String,
     /// The call that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// The agent that started it, if a subagent did.
+    /// The id of the agent that started it, if that was a subagent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_agent_id: Option<String>,
 }
 
 impl<S: Store> SessionWriter<S> {
-    /// Writes under a lease.
+    /// A writer that uses this lease.
     #[must_use]
     pub fn new(leased: Leased<S>, scribe: Scribe) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<S: Store> SessionWriter<S> {
         }
     }
 
-    /// Begins with lines of another session: a fork. They are written with the first lines of its own.
+    /// Begins with lines of another session, for a fork. They are written with the first lines of its own.
     #[must_use]
     pub fn beginning_with(mut self, lines: Vec<RawJson>) -> Self {
         let copied = lines.into_iter().map(|json| Line { agent: None, json });
@@ -63,25 +63,25 @@ impl<S: Store> SessionWriter<S> {
         self
     }
 
-    /// What makes the lines.
+    /// The scribe that converts entries to lines.
     #[must_use]
     pub fn scribe(&self) -> &Scribe {
         &self.scribe
     }
 
-    /// Appends entries and returns when they are safe; what was appended where. Entries that were written before are
-    /// passed over.
+    /// Appends entries and returns when they are durable. Returns what was appended to which transcript. Entries that were
+    /// written before are skipped.
     ///
     /// # Errors
-    /// [`StoreError`]. The entries are kept and written before those of the next call; the same where this is dropped before its
-    /// end.
+    /// [`StoreError`]. The entries are kept and retried with those of the next call; likewise if this future is dropped
+    /// before it completes.
     pub async fn persist(&mut self, entries: &[Entry]) -> Result<Vec<Appended>, StoreError> {
         let lines = self.scribe.write(entries);
         self.append(lines).await
     }
 
-    /// Notes the end of a turn by one step: the last prompt and the end of the conversation, for listings, and the sum that was
-    /// spent so far, if there is a new one, for who takes the session up. Of prompts nothing is noted before the first.
+    /// Records the end of a turn in one append: the last prompt and the end of the conversation, for listings, and the total
+    /// cost if it has changed, for a later resumption. Nothing is recorded about prompts before the first one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -99,7 +99,7 @@ impl<S: Store> SessionWriter<S> {
         }
     }
 
-    /// Appends a line of another kind to the session's transcript, a title say.
+    /// Appends a line of another type to the session's transcript, such as a title.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -107,7 +107,7 @@ impl<S: Store> SessionWriter<S> {
         self.append(vec![Line { agent: None, json }]).await
     }
 
-    /// Keeps what is said of a subagent beside its transcript. As a mirror's entry it has the type `agent_metadata`.
+    /// Stores the metadata of a subagent beside its transcript. Its mirror entry has the type `agent_metadata`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -131,7 +131,7 @@ impl<S: Store> SessionWriter<S> {
         })
     }
 
-    /// Each transcript gets its lines in one step. A line is unwritten until the store has said that it is safe.
+    /// Appends the lines of each transcript in one step. A line stays unwritten until the store has confirmed it.
     async fn append(&mut self, lines: Vec<Line>) -> Result<Vec<Appended>, StoreError> {
         let Leased { store, lease, .. } = &self.leased;
         let mut groups: BTreeMap<Option<String>, Vec<RawJson>> = BTreeMap::new();

@@ -1,12 +1,9 @@
 //! MCP servers that belong to a single agent: those configured inline in an agent's `mcpServers`.
 //!
 //! They start when their agent is first started, and end with the session. The core requests the tools that an agent brings
-//! along
-//! (`AgentProfile::brings_tools`), and the agent begins once its servers have answered. Their tools are offered to this agent
-//! only,
-//! so two agents may each have a server of the same name. A request of the SDK that names a server means the session's own
-//! server
-//! or, if the session has none of that name, those of all agents that have one.
+//! along (`AgentProfile::brings_tools`), and the agent begins once its servers have answered. Their tools are offered to this
+//! agent only, so two agents may each have a server of the same name. A request of the SDK that names a server means the
+//! session's own server or, if the session has none of that name, those of all agents that have one.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -30,8 +27,7 @@ type OwnTools = BTreeMap<String, (ToolDefinition, Route)>;
 
 impl Engine {
     /// Matches the agents' servers to the current set of agents: unchanged servers continue, servers that are gone end, and
-    /// new ones
-    /// are started with their agent.
+    /// new ones are started with their agent.
     pub(in crate::machine) fn exchange_agents_servers(&mut self) {
         let Some(prepared) = self.prepared.clone() else {
             return;

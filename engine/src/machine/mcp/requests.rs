@@ -149,8 +149,8 @@ impl Engine {
     }
 
     /// Guards the tools of a server, or removes the guard: while guarded, no permission mode lets them run without asking,
-    /// but
-    /// permission rules apply as usual. The guard belongs to the session, and also covers a server that does not exist yet.
+    /// but permission rules apply as usual. The guard belongs to the session, and also covers a server that does not exist
+    /// yet.
     pub(in crate::machine) fn set_server_mode(&mut self, name: &str, is_guarded: bool) -> Reply {
         self.tell_session(SessionInput::GuardServer {
             server: name.to_owned(),

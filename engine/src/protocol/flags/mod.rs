@@ -1,11 +1,11 @@
 //! The command line with which the SDKs start an engine.
 //!
-//! The Python SDK writes `--flag value`, the TypeScript SDK `--flag=value`; both forms are read for every flag, empty values
-//! too, and every name in both spellings, `--allowedTools` and `--allowed-tools`; the letters of the command line (`-c`, `-r ID`)
-//! are those flags. What stands behind a flag that takes a
-//! value is its value, whatever it looks like; a flag that takes a list takes the words behind it, too, up to the next flag. A
-//! flag that this version does not know is reported and passed over, with all that could be meant for it, so that an engine
-//! outlives the SDK it was written for. A word that belongs to no flag ends the reading: nothing that was said is dropped.
+//! The Python SDK writes `--flag value`, the TypeScript SDK `--flag=value`. Both forms are accepted for every flag, including
+//! empty values, and every name in both spellings, `--allowedTools` and `--allowed-tools`; short flags (`-c`, `-r ID`) stand
+//! for their long forms. The word after a flag that takes a value is always its value, whatever it looks like. A flag that
+//! takes a list also takes the following words, up to the next flag. An unknown flag is reported and ignored together with
+//! the words that could be its values, so that an engine keeps working with later SDKs. A word that belongs to no flag is an
+//! error, so that nothing is dropped silently.
 
 mod read;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use windlass_core::{
 pub use self::value::{effort, rules_of};
 use crate::settings::SandboxSettings;
 
-/// Whose API a model server speaks.
+/// The API of a model server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Provider {
     /// Anthropic's Messages API.
@@ -32,12 +32,12 @@ pub enum Provider {
     OpenAi,
 }
 
-/// What the flags say. Nothing stands for a flag that was not there.
+/// The parsed command line. Absent flags have their default values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flags {
-    /// `--version`: say which, and end.
+    /// `--version`: print the version and exit.
     pub version: bool,
-    /// `--replay-user-messages`: each prompt is repeated when it is taken in.
+    /// `--replay-user-messages`: repeat each prompt when it is taken in.
     pub replay_user_messages: bool,
     /// `--include-partial-messages`.
     pub include_partial_messages: bool,
@@ -47,7 +47,7 @@ pub struct Flags {
     pub provider: Provider,
     /// `--base-url`: the model server's address.
     pub base_url: Option<String>,
-    /// `--ca-file`: certificates in PEM form that are trusted beside the system's.
+    /// `--ca-file`: PEM certificates that are trusted in addition to the system's.
     pub ca_file: Option<String>,
     /// `--model`.
     pub model: Option<String>,
@@ -63,7 +63,7 @@ pub struct Flags {
     pub thinking_display: Option<ThinkingDisplay>,
     /// `--task-budget`, in tokens.
     pub task_budget: Option<u32>,
-    /// `--permission-prompts=none`: nobody is asked, whoever could be.
+    /// `--permission-prompts=none`: never ask for permission.
     pub asks_nobody: bool,
     /// `--system-prompt`; an empty one is none at all.
     pub system_prompt: Option<String>,
@@ -75,9 +75,9 @@ pub struct Flags {
     pub append_system_prompt_file: Option<String>,
     /// `--tools`: names; `default` for all, an empty list for none.
     pub tools: Option<Vec<String>>,
-    /// `--allowedTools`: rules.
+    /// `--allowedTools`: permission rules.
     pub allowed_tools: Vec<String>,
-    /// `--disallowedTools`: rules.
+    /// `--disallowedTools`: permission rules.
     pub disallowed_tools: Vec<String>,
     /// `--max-turns`.
     pub max_turns: Option<u32>,
@@ -85,21 +85,21 @@ pub struct Flags {
     pub max_budget: Option<Usd>,
     /// `--permission-mode`.
     pub permission_mode: Option<Mode>,
-    /// `--sandbox`: how commands are confined.
+    /// `--sandbox`: sandbox settings for commands.
     pub sandbox: Option<SandboxSettings>,
     /// `--permission-prompt-tool`: `stdio` for the SDK itself, else the name of an MCP tool.
     pub permission_prompt_tool: Option<String>,
-    /// `--allow-dangerously-skip-permissions`: the mode may be changed to bypassPermissions.
+    /// `--allow-dangerously-skip-permissions`: the mode may later be changed to bypassPermissions.
     pub allow_bypass: bool,
-    /// `--dangerously-skip-permissions`: begin in that mode.
+    /// `--dangerously-skip-permissions`: start in that mode.
     pub bypass: bool,
     /// `--json-schema`.
     pub json_schema: Option<String>,
     /// `--agent`: the agent as which the main thread runs.
     pub agent: Option<String>,
-    /// `--agents`: agents as a JSON object.
+    /// `--agents`: agent definitions as a JSON object.
     pub agents: Option<String>,
-    /// `--continue`: the newest session of the working directory goes on.
+    /// `--continue`: resume the most recent session of the working directory.
     pub continue_session: bool,
     /// `--resume`.
     pub resume: Option<String>,
@@ -115,9 +115,9 @@ pub struct Flags {
     pub no_session_persistence: bool,
     /// `--session-mirror`.
     pub session_mirror: bool,
-    /// `--init` or `--maintenance`: `Setup` hooks run before the first prompt.
+    /// `--init` or `--maintenance`: run `Setup` hooks before the first prompt.
     pub setup: Option<SetupTrigger>,
-    /// `--settings`: JSON, or a file.
+    /// `--settings`: JSON, or the path of a file.
     pub settings: Option<String>,
     /// `--managed-settings`: JSON.
     pub managed_settings: Option<String>,
@@ -127,31 +127,31 @@ pub struct Flags {
     pub project_config_root: Option<String>,
     /// `--add-dir`.
     pub add_dirs: Vec<String>,
-    /// `--mcp-config`: JSON or files.
+    /// `--mcp-config`: JSON, or paths of files.
     pub mcp_configs: Vec<String>,
-    /// `--strict-mcp-config`: no other MCP servers than those.
+    /// `--strict-mcp-config`: use no other MCP servers than those of `--mcp-config`.
     pub strict_mcp_config: bool,
-    /// `--bare`: nothing of the files of person and project, whatever else is said ([`sources`](Self::sources),
+    /// `--bare`: read no files of the user or the project, regardless of other flags ([`sources`](Self::sources),
     /// [`only_given_servers`](Self::only_given_servers)).
     pub bare: bool,
-    /// `--name`: the name of the session, also of one that goes on.
+    /// `--name`: the name of the session, whether new or resumed.
     pub name: Option<String>,
-    /// Flags that ask for what there is none of here, without their dashes.
+    /// Flags for features that are not supported, without their dashes.
     pub ignored: Vec<String>,
-    /// `--debug`, `-d`, `--debug-to-stderr`: what happens is told on standard error.
+    /// `--debug`, `-d`, `--debug-to-stderr`: write debug lines to standard error.
     pub debug: bool,
-    /// The topics behind `--debug`: those that are told, and with `!` in front those that are not; none for all.
+    /// The topics after `--debug`: those to write, or with a leading `!` those to leave out; empty for all.
     pub debug_topics: Vec<String>,
-    /// `--debug-file`: what happens is told there.
+    /// `--debug-file`: write debug lines to this file.
     pub debug_file: Option<String>,
-    /// `--await-initialize`: nothing is set up before `initialize` has come.
+    /// `--await-initialize`: set nothing up before `initialize` arrives.
     pub await_initialize: bool,
-    /// What this version does not know, as it was written.
+    /// Unknown flags, as written.
     pub unknown: Vec<String>,
 }
 
 impl Flags {
-    /// Whose settings and files are read, by their names; nothing where it was not said.
+    /// The names of the setting sources to read; `None` if not specified.
     #[must_use]
     pub fn sources(&self) -> Option<&[String]> {
         match self.bare {
@@ -160,25 +160,25 @@ impl Flags {
         }
     }
 
-    /// Whether there are no other MCP servers than those that flags name.
+    /// Whether only MCP servers named by flags are used.
     #[must_use]
     pub fn only_given_servers(&self) -> bool {
         self.bare || self.strict_mcp_config
     }
 }
 
-/// A command line that cannot be followed.
+/// An invalid command line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", named(flag))]
 pub struct FlagError {
-    /// The flag; empty for a word that belongs to none.
+    /// The flag; empty for a word that belongs to no flag.
     pub flag: String,
-    /// What is wrong with it, and what would be right.
+    /// The problem, and how to fix it.
     pub problem: String,
 }
 
 impl FlagError {
-    /// A flag that is nearly another one, by which something is forbidden.
+    /// An unknown flag that resembles a restricting one.
     fn unknown(word: &str, meant: &str) -> Self {
         Self {
             flag: String::new(),
@@ -203,7 +203,7 @@ fn named(flag: &str) -> String {
     }
 }
 
-/// Whether these words, without the program's name, start an engine: input as a stream of JSON.
+/// Whether these words, without the program's name, start an engine: whether the input is a stream of JSON.
 #[must_use]
 pub fn asks_for_engine(words: &[String]) -> bool {
     words

@@ -1,4 +1,4 @@
-//! From words to flags.
+//! Parses words into flags.
 
 use windlass_core::{
     hook::input::SetupTrigger,
@@ -14,23 +14,23 @@ use super::{
     value::{effort, rules_of, words_of},
 };
 
-/// What stands behind a flag.
+/// What a flag takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
     Value,
     /// A value, unless a flag follows.
     MaybeValue,
-    /// A value, and all words up to the next flag.
+    /// A value, and all further words up to the next flag.
     Values,
 }
 
 impl Flags {
-    /// Reads the words of a command line, without the program's name.
+    /// Parses the words of a command line, without the program's name.
     ///
     /// # Errors
-    /// [`FlagError`]: the first value that is missing or not usable, or a word that belongs to no flag. What it was meant for
-    /// is not known; it may have been a limit.
+    /// [`FlagError`] for the first missing or invalid value, or for a word that belongs to no flag. Such a word may have been
+    /// meant as a restriction, so it is not ignored.
     pub fn parse(words: &[String]) -> Result<Self, FlagError> {
         let mut flags = Self::default();
         let mut words = words.iter().peekable();
@@ -45,7 +45,7 @@ impl Flags {
                     return Err(FlagError::unknown(word, meant));
                 }
                 flags.unknown.push(word.clone());
-                // What it takes is not known: all that could be meant for it is.
+                // The arity of an unknown flag is not known: skip all words that could be its values.
                 if given.is_none() {
                     while words.next_if(|next| !next.starts_with('-')).is_some() {}
                 }
@@ -59,7 +59,7 @@ impl Flags {
             };
             let value = match (takes, given) {
                 (Takes::Value, None) => Some(needed(words.next())?),
-                // A list: what it holds never begins like a flag, and a rule that is lost would be missed.
+                // List items never begin like a flag. Taking a flag as an item would lose a rule.
                 (Takes::Values, None) => {
                     Some(needed(words.next_if(|next| !next.starts_with('-')))?)
                 }
@@ -79,7 +79,7 @@ impl Flags {
         Ok(flags)
     }
 
-    /// A word that has no name in it.
+    /// Handles a word that does not name a flag.
     fn no_name(&mut self, word: &str) -> Result<(), FlagError> {
         match word {
             "" => {}
@@ -170,7 +170,7 @@ impl Flags {
             "agent" => self.agent = some(text),
             "agents" => self.agents = some(text),
             "continue" => self.continue_session = true,
-            // Without a word more a session was meant, and another one would begin.
+            // Without an id, starting a new session would not be what the user asked for.
             "resume" if value.is_none() => {
                 let problem = "needs the id of a session: `windlass sessions list` names them";
                 return Err(wrong(problem.to_owned()));
@@ -180,7 +180,7 @@ impl Flags {
             "bare" => self.bare = true,
             "session-id" => self.session_id = some(text),
             "fork-session" => self.fork_session = true,
-            // Empty ones are handed on: what they mean is for those who resume to say.
+            // Empty values are kept; the code that resumes the session interprets them.
             "resume-session-at" => self.resume_session_at = Some(text),
             "resume-drops-turn" => self.resume_drops_turn = Some(text),
             "no-session-persistence" => self.no_session_persistence = true,
@@ -220,14 +220,15 @@ impl Flags {
             "debug-to-stderr" => self.debug = true,
             "debug-file" => self.debug_file = some(text),
             "await-initialize" => self.await_initialize = true,
-            // What has no effect here: said by being an engine, or about things there are none of.
+            // No effect here: implied by being an engine, or about features that are not supported.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// Flags that forbid or confine something, or leave something out: what is nearly one of these is no flag of a later SDK.
+/// Flags that restrict or leave out something. A name that resembles one of these is taken for a typing error, not for a flag
+/// of a later SDK.
 const FORBIDDING: [&str; 12] = [
     "bare",
     "disallowed-tools",
@@ -243,7 +244,7 @@ const FORBIDDING: [&str; 12] = [
     "tools",
 ];
 
-/// The letters of the command line, and the flags that they are.
+/// Short flags and their long forms.
 const LETTERS: [(&str, &str); 6] = [
     ("-c", "continue"),
     ("-d", "debug"),
@@ -253,8 +254,8 @@ const LETTERS: [(&str, &str); 6] = [
     ("-v", "version"),
 ];
 
-/// The name of a flag, and the value that stands in the same word: behind `=`, or at once behind a letter that takes one
-/// (`-rID`). None for a word that names no flag.
+/// Splits a word into the name of a flag and the value in the same word: after `=`, or directly after a short flag that takes
+/// one (`-rID`). `None` if the word does not name a flag.
 fn parts(word: &str) -> Option<(String, Option<String>)> {
     if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
         return Some(match long.split_once('=') {
@@ -274,7 +275,7 @@ fn parts(word: &str) -> Option<(String, Option<String>)> {
     }
 }
 
-/// The name of a flag as it is matched here: `allowedTools` is `allowed-tools`, which the SDKs write both.
+/// The normalised name of a flag: `allowedTools` becomes `allowed-tools`. The SDKs use both forms.
 fn spelled(name: &str) -> String {
     let mut spelled = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -286,7 +287,7 @@ fn spelled(name: &str) -> String {
     spelled
 }
 
-/// What stands behind a flag; none for one that is not known.
+/// What a flag takes; `None` if it is unknown.
 fn takes(name: &str) -> Option<Takes> {
     Some(match name {
         "print"

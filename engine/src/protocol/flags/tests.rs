@@ -1,4 +1,4 @@
-//! Command lines and what they say.
+//! Command lines and the flags that they contain.
 
 use super::*;
 
@@ -95,7 +95,7 @@ fn a_list_is_the_same_however_it_is_given() {
         ),
     ];
     for (camel, kebab, values, read) in lists {
-        // Paths and JSON hold commas and blanks of their own: each is a word.
+        // Paths and JSON may contain commas and blanks: each is a word of its own.
         let in_one_word = !matches!(kebab, "add-dir" | "mcp-config");
         for name in [camel, kebab] {
             let flag = format!("--{name}");
@@ -141,7 +141,7 @@ fn a_word_that_belongs_to_no_flag_is_not_passed_over() {
         let error = Flags::parse(&words(line)).unwrap_err();
         assert!(error.to_string().starts_with("the word `Write`"), "{error}");
     }
-    // What may have been meant for a flag of tomorrow is passed over with it.
+    // Words that may be values of an unknown flag are skipped together with it.
     let flags = parse(&["--of-tomorrow", "a", "b", "--model", "m"]);
     assert_eq!(flags.unknown, ["--of-tomorrow"]);
     assert_eq!(flags.model.as_deref(), Some("m"));
@@ -164,7 +164,7 @@ fn the_letters_of_the_command_line_are_flags() {
         assert!(parse(letter).unknown.is_empty(), "{letter:?}");
     }
     assert_eq!(parse(&["-n", " "]).name, None);
-    // Which letters of a later SDK these are, nobody knows.
+    // Unknown combinations of short flags.
     assert_eq!(parse(&["-cv", "-debug"]).unknown, ["-cv", "-debug"]);
 }
 

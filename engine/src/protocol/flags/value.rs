@@ -1,8 +1,8 @@
-//! Values of flags that are more than a word.
+//! Values of flags that consist of more than one word.
 
 use windlass_core::spec::Effort;
 
-/// The effort of a name. The level between the highest two that newer models know is the highest here.
+/// The effort with this name. The level between the two highest ones, which newer models have, is mapped to the highest.
 #[must_use]
 pub fn effort(name: &str) -> Option<Effort> {
     match name {
@@ -11,7 +11,7 @@ pub fn effort(name: &str) -> Option<Effort> {
     }
 }
 
-/// Words, separated by commas or blanks.
+/// Splits a text into words at commas or blanks.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     let words = text.split(|c: char| c == ',' || c.is_whitespace());
     words
@@ -20,7 +20,7 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Rules or names: separated by commas or blanks, but not inside parentheses.
+/// Splits a text into rules or names, at commas or blanks outside parentheses.
 #[must_use]
 pub fn rules_of(text: &str) -> Vec<String> {
     let mut rules = Vec::new();

@@ -1,4 +1,4 @@
-//! How a turn ends.
+//! The end of a turn.
 
 use serde_json::{Map, Value, json};
 use windlass_core::{
@@ -10,10 +10,10 @@ use windlass_core::{
 use super::{Facts, Frames, turn::QueuedPrompt, with};
 use crate::transcript::CostState;
 
-/// The error by which a session reports that it was interrupted.
+/// The error with which a session reports an interrupt.
 const INTERRUPTED: &str = "interrupted";
 
-/// What a result says that the session's own does not.
+/// Facts for a result frame that the session's own result does not contain.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
     pub(super) prompts: Vec<QueuedPrompt>,
@@ -22,7 +22,7 @@ pub(super) struct Ending {
     pub(super) api_error_status: Option<Value>,
     pub(super) is_wake: bool,
     pub(super) was_cut: bool,
-    /// Prompts that wait behind it.
+    /// The number of prompts that wait behind it.
     pub(super) queued: usize,
 }
 
@@ -49,7 +49,7 @@ impl Frames {
                 false => "aborted_streaming",
             });
         } else if let Some(words) = turn.api_error.take() {
-            // Here an answer that never came is an answer, and an error.
+            // An answer that never came is, in this protocol, an answer with an error.
             result.subtype = ResultSubtype::Success;
             result.result = Some(words);
             result.errors = None;
@@ -74,7 +74,7 @@ impl Frames {
         lines
     }
 
-    /// What was spent before, where a session is taken up: totals count on from there.
+    /// Sets what a resumed session had spent before; totals continue from there.
     pub fn counting_on(&mut self, before: &CostState) {
         self.total = before.clone();
     }
@@ -85,7 +85,7 @@ impl Frames {
         &self.total
     }
 
-    /// What the session has cost, for people.
+    /// The cost of the session, as text.
     #[must_use]
     pub fn cost_in_words(&self) -> String {
         let mut words = format!("Total cost: ${}\n", self.total.spent.cost);
@@ -102,7 +102,7 @@ impl Frames {
         words
     }
 
-    /// What the session has used, for programs.
+    /// The usage of the session, as JSON.
     #[must_use]
     pub fn usage(&self) -> Value {
         json!({
@@ -114,7 +114,7 @@ impl Frames {
         })
     }
 
-    /// The result as a line, and what becomes of the prompts it answers.
+    /// The result frame, and the final lifecycle frames of the prompts that it answers.
     pub(super) fn ended(&mut self, result: ResultMessage, ending: Ending) -> Vec<String> {
         self.failed = result.is_error;
         let mut more = Map::new();
@@ -160,7 +160,7 @@ impl Frames {
         } else {
             "completed"
         };
-        // Behind an error nothing may follow but the state: so before the result.
+        // Only a state frame may follow an error result, so these come before the result.
         let mut lines: Vec<String> = ending
             .prompts
             .iter()
@@ -171,7 +171,7 @@ impl Frames {
     }
 }
 
-/// Why a turn ended, where the result alone tells.
+/// The reason why a turn ended, if the result alone determines it.
 fn reason_of(result: &ResultMessage) -> Option<&'static str> {
     match result.subtype {
         ResultSubtype::Success if result.deferred_tool_use.is_some() => Some("tool_deferred"),

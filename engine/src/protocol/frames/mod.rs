@@ -1,7 +1,7 @@
-//! The messages of a session as an SDK reads them.
+//! Converts the messages of a session to the frames that an SDK reads.
 //!
-//! [`Frames`] is told what happens (a prompt is accepted, the session says something, somebody is asked) and gives the lines
-//! to be written, in their order. It knows nothing but what it is told, so a conversation can be tested as data.
+//! [`Frames`] is told about events (a prompt is accepted, the session sends a message, a permission question is open) and
+//! returns the lines to write, in order. It has no other inputs, so a conversation can be tested as data.
 
 mod ending;
 mod own;
@@ -25,47 +25,47 @@ use self::{task::RunningAgent, turn::Turn};
 use super::line::to_line;
 use crate::{block_uuid, transcript::CostState};
 
-/// What this engine can do beyond what every engine can, by the names under which the SDKs look for it.
+/// The capabilities that this engine announces, by the names that the SDKs look for.
 pub const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
-/// The status by which a model server says that it is overloaded.
+/// The status with which a model server reports that it is overloaded.
 const OVERLOADED: u16 = 529;
 
-/// Whether `session_state_changed` frames are written, and for whom.
+/// Whether `session_state_changed` frames are written, and for which reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StateFrames {
-    /// Not at all.
+    /// They are not written.
     #[default]
     Off,
-    /// For the SDK, which keeps them to itself (`CLAUDE_CODE_SDK_READS_SESSION_STATE`).
+    /// For the SDK, which does not pass them on (`CLAUDE_CODE_SDK_READS_SESSION_STATE`).
     ForSdk,
     /// For the caller (`CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`).
     ForCaller,
 }
 
-/// What is written and what is not.
+/// Which frames are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FrameSettings {
-    /// Prompts are repeated when they are taken in (`--replay-user-messages`).
+    /// Repeat prompts when they are taken in (`--replay-user-messages`).
     pub replay: bool,
-    /// The session hands on stream events (`--include-partial-messages`).
+    /// Pass on stream events (`--include-partial-messages`).
     pub partial: bool,
     /// State frames.
     pub states: StateFrames,
 }
 
-/// What the host knows of a message beside the message.
+/// Facts that accompany a message and are known only to the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The status of the last answer of the model server, where there was one.
+    /// The HTTP status of the model server's last response, if there was one.
     pub http_status: Option<u16>,
-    /// When it was said.
+    /// The time of the message.
     pub at: Option<UnixMillis>,
-    /// Prompts that no turn has taken in yet.
+    /// The number of prompts that no turn has taken in yet.
     pub queued: usize,
 }
 
-/// What a session is doing, as state frames say it.
+/// The state of a session, as reported by state frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -74,28 +74,28 @@ enum State {
     RequiresAction,
 }
 
-/// Turns what happens into lines.
+/// Converts events to frames.
 #[derive(Debug)]
 pub struct Frames {
     settings: FrameSettings,
     session_id: SessionId,
-    /// Ids of frames that no message of the session stands for.
+    /// Generates the ids of frames that do not stem from a message of the session.
     ids: Seeded,
     state: State,
     turn: Turn,
-    /// Background tasks that run: id, kind, description.
+    /// The running background tasks: id, kind, description.
     tasks: Vec<Value>,
-    /// Agents that run, by the calls that started them.
+    /// The running agents, by the calls that started them.
     agents: BTreeMap<String, RunningAgent>,
-    /// Whether the last result was an error; the exit code follows from it.
+    /// Whether the last result was an error, which determines the exit code.
     failed: bool,
-    /// Results so far.
+    /// The number of results so far.
     results: u64,
-    /// What the session has cost, for results that no run gives.
+    /// What the session has cost so far, for results that do not come from a run.
     total: CostState,
 }
 
-/// A message with further fields beside its own.
+/// A message with additional fields.
 #[derive(Serialize)]
 struct With<'a> {
     #[serde(flatten)]
@@ -105,7 +105,7 @@ struct With<'a> {
 }
 
 impl Frames {
-    /// Nothing has happened yet. Ids of frames come from `seed`.
+    /// A converter for a new session. Ids of frames are derived from `seed`.
     #[must_use]
     pub fn new(session_id: SessionId, settings: FrameSettings, seed: [u8; 32]) -> Self {
         Self {
@@ -122,7 +122,7 @@ impl Frames {
         }
     }
 
-    /// Whether the last result was an error: the exit code is 1 then.
+    /// Whether the last result was an error; the exit code is then 1.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.failed
@@ -134,49 +134,49 @@ impl Frames {
         self.settings.replay
     }
 
-    /// Whether a turn is running or was asked for.
+    /// Whether a turn is running or has been requested.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.state != State::Idle
     }
 
-    /// Whether a turn has begun and has no result. A background task alone is no turn.
+    /// Whether a turn has begun and has no result yet. A background task alone is not a turn.
     #[must_use]
     pub fn is_in_turn(&self) -> bool {
         self.turn.is_open
     }
 
-    /// Whether no background task is known to run.
+    /// Whether no background task is running.
     #[must_use]
     pub fn has_no_tasks(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// A prompt was accepted.
+    /// Frames for an accepted prompt.
     pub fn accepted(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
         let mut lines = self.running();
         lines.extend(self.lifecycle(prompt, "queued"));
         lines
     }
 
-    /// A prompt that was accepted was taken back.
+    /// Frames for an accepted prompt that was withdrawn.
     pub fn withdrawn(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
         self.lifecycle(prompt, "cancelled").into_iter().collect()
     }
 
-    /// Whether the turn that is about to end answers a prompt of which it was told nothing: one that was dropped before it
-    /// entered the conversation, or that was a command to the session.
+    /// Whether the turn that is about to end has not been told its prompt: the prompt was dropped before it entered the
+    /// conversation, or it was a command to the session.
     #[must_use]
     pub fn lacks_its_prompt(&self) -> bool {
         self.turn.prompts.is_empty() && !self.turn.is_wake
     }
 
-    /// The turn answers this prompt.
+    /// Records that the turn answers this prompt.
     pub fn answers(&mut self, prompt: QueuedPrompt) {
         self.turn.prompts.push(prompt);
     }
 
-    /// The session says something.
+    /// Frames for a message of the session.
     pub fn message(&mut self, message: Message, facts: Facts) -> Vec<String> {
         match message {
             Message::Assistant(assistant) => self.assistant(assistant, facts),
@@ -196,7 +196,7 @@ impl Frames {
         }
     }
 
-    /// Takes note of a message that is handed on as it is, and gives no lines. `queued` prompts wait behind it.
+    /// Records a message that is passed on unchanged, without frames. `queued` prompts wait behind it.
     pub fn follow(&mut self, message: &Message, queued: usize) {
         match message {
             Message::System(SystemMessage::Init(init)) => {
@@ -227,11 +227,11 @@ impl Frames {
         };
     }
 
-    /// One frame a content block: that is how the official engine hands responses on.
+    /// Creates one frame for each content block, as the official engine does.
     fn assistant(&mut self, mut assistant: AssistantMessage, facts: Facts) -> Vec<String> {
         let mut more = Map::new();
         if assistant.error.is_some() {
-            // The words by which applications know such an answer.
+            // The prefix by which applications recognise such an answer.
             for block in &mut assistant.message.content {
                 if let Block::Text { text, .. } = Block::from_raw(block.clone()) {
                     *block = Block::text(&format!("API Error: {text}")).to_raw();
@@ -257,12 +257,12 @@ impl Frames {
         let mut lines = Vec::with_capacity(blocks);
         for (index, block) in assistant.message.content.iter().enumerate() {
             let mut frame = assistant.clone();
-            // What came before the last block of a response that was cut had come to its end.
+            // Only the last block of an aborted response is incomplete.
             frame.aborted &= index + 1 == blocks;
             frame.uuid = block_uuid(assistant.uuid, index);
             frame.message.content = vec![block.clone()];
             if assistant.error.is_none() {
-                // The final ones are on the result.
+                // The final values are part of the result.
                 frame.message.stop_reason = None;
                 frame.message.stop_sequence = None;
             }
@@ -294,7 +294,7 @@ impl Frames {
         vec![with(&Message::User(user), more)]
     }
 
-    /// A prompt enters the conversation.
+    /// Frames for a prompt that enters the conversation.
     pub fn taken_in(&mut self, prompt: QueuedPrompt, mut user: UserMessage) -> Vec<String> {
         let mut lines: Vec<String> = self.lifecycle(&prompt, "started").into_iter().collect();
         if self.settings.replay {
@@ -324,7 +324,7 @@ impl Frames {
             SystemMessage::ApiRetry(retry) => {
                 let mut more = Map::new();
                 if retry.error_status == Some(OVERLOADED) {
-                    // The SDKs know this as a kind of its own, here and not on responses.
+                    // A separate error kind for the SDKs, in this frame but not in responses.
                     more.insert("error".to_owned(), "overloaded".into());
                 }
                 vec![with_replaced(
@@ -347,7 +347,7 @@ fn system_of(message: SystemMessage) -> Message {
     Message::System(message)
 }
 
-/// The fields of an object.
+/// The fields of a JSON object.
 fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
@@ -359,7 +359,7 @@ fn plain(message: &Message) -> String {
     to_line(message)
 }
 
-/// A message with fields that it does not have itself.
+/// A message with additional fields.
 fn with(message: &Message, more: Map<String, Value>) -> String {
     match more.is_empty() {
         true => plain(message),
@@ -367,7 +367,7 @@ fn with(message: &Message, more: Map<String, Value>) -> String {
     }
 }
 
-/// A message with other values in fields that it has.
+/// A message with some of its fields replaced.
 fn with_replaced(message: &Message, more: Map<String, Value>) -> String {
     if more.is_empty() {
         return plain(message);
@@ -377,8 +377,8 @@ fn with_replaced(message: &Message, more: Map<String, Value>) -> String {
     to_line(&frame)
 }
 
-/// The call that a user message answers, and what programs read of the answer where the tool has nothing more structured:
-/// the content, or the error in words.
+/// The call that a user message answers, and the value for applications if the tool gives no structured one: the content, or
+/// the error as text.
 fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
     #[derive(serde::Deserialize)]
     struct Block {
@@ -403,14 +403,14 @@ fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
     Some((block.tool_use_id, result))
 }
 
-/// Whether a user message says this and nothing else.
+/// Whether a user message consists of exactly this text.
 fn is_text(user: &UserMessage, text: &str) -> bool {
     let says = |block: &RawJson| Block::from_raw(block.clone()) == Block::text(text);
     matches!(user.message.content.as_slice(), [block] if says(block))
 }
 
-/// Makes the content of a result a list of blocks, and gives the list: what MCP servers answer is one, however short. None
-/// where it is one already, or an error in words.
+/// Converts the content of a result to a list of blocks and returns it, because results of MCP servers are always lists.
+/// `None` if it is a list already, or an error text.
 fn as_blocks(user: &mut UserMessage) -> Option<Value> {
     let [block] = user.message.content.as_mut_slice() else {
         return None;
@@ -426,7 +426,7 @@ fn as_blocks(user: &mut UserMessage) -> Option<Value> {
     Some(blocks)
 }
 
-/// The texts of a result's content.
+/// The texts in the content of a result.
 fn words_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

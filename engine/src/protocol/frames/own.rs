@@ -1,4 +1,4 @@
-//! Frames that no message of the session stands for.
+//! Frames that do not stem from a message of the session.
 
 use serde_json::{Map, Value, json};
 use windlass_core::{
@@ -14,18 +14,18 @@ use crate::protocol::line::to_line;
 /// A slash command that the engine answers without the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LocalCommand {
-    /// `/clear`: begin anew.
+    /// `/clear`: begin a new conversation.
     Clear,
-    /// `/cost`: what it has cost.
+    /// `/cost`: show the cost of the session.
     Cost,
-    /// `/context`: what fills the context.
+    /// `/context`: show what fills the context.
     Context,
-    /// `/rename TITLE`: what the session is called from now on.
+    /// `/rename TITLE`: set the title of the session.
     Rename,
 }
 
 impl LocalCommand {
-    /// The command that a prompt consists of. One alone takes words behind it.
+    /// The command that a prompt consists of. Only `/rename` takes an argument.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
@@ -36,7 +36,7 @@ impl LocalCommand {
         }
     }
 
-    /// The title that a prompt gives the session, which is empty where `/rename` stands alone.
+    /// The title that a prompt gives the session; empty for `/rename` without a title.
     #[must_use]
     pub fn title(text: &str) -> Option<&str> {
         let behind = text.trim().strip_prefix("/rename")?;
@@ -44,7 +44,7 @@ impl LocalCommand {
         is_name.then(|| behind.trim())
     }
 
-    /// Its name, without the slash.
+    /// The name, without the slash.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,14 +57,14 @@ impl LocalCommand {
 }
 
 impl Frames {
-    /// A frame with an id and the session.
+    /// Adds a new id and the session id to a frame.
     pub(super) fn stamped(&mut self, mut frame: Value) -> String {
         frame["uuid"] = self.ids.uuid().to_string().into();
         frame["session_id"] = self.session_id.to_string().into();
         to_line(&frame)
     }
 
-    /// The session that frames are about from now on.
+    /// Sets the session that further frames belong to.
     pub fn belongs_to(&mut self, session: SessionId) {
         self.session_id = session;
     }
@@ -76,7 +76,7 @@ impl Frames {
         self.stamped(fields)
     }
 
-    /// A turn begins; nothing if it has begun.
+    /// Frames for the beginning of a turn; none if it has begun already.
     pub(super) fn running(&mut self) -> Vec<String> {
         match self.state {
             State::Idle => self.enter(State::Running),
@@ -84,7 +84,7 @@ impl Frames {
         }
     }
 
-    /// Somebody is being asked, or no longer is.
+    /// Frames for a permission question that is opened, or for the last one that is closed.
     pub fn requires_action(&mut self, does: bool) -> Vec<String> {
         match (self.state, does) {
             (State::Running, true) => self.enter(State::RequiresAction),
@@ -93,7 +93,7 @@ impl Frames {
         }
     }
 
-    /// Nothing more is owed.
+    /// Frames for the end of all work.
     pub fn idle(&mut self) -> Vec<String> {
         match self.state {
             State::Idle => Vec::new(),
@@ -117,7 +117,7 @@ impl Frames {
         vec![self.system("session_state_changed", fields)]
     }
 
-    /// The permission mode has changed before there was a session to say so.
+    /// The frame for a change of the permission mode before the session has begun.
     pub fn mode_changed(&mut self, mode: Mode) -> String {
         self.system(
             "status",
@@ -125,14 +125,14 @@ impl Frames {
         )
     }
 
-    /// The background tasks that run.
+    /// The frame that lists the running background tasks.
     pub fn tasks_changed(&mut self) -> String {
         let tasks = self.tasks.clone();
         self.system("background_tasks_changed", json!({"tasks": tasks}))
     }
 
-    /// What callbacks are told beside the event: the prompt that is being answered, or the `next` one where none is, and what
-    /// goes on when the model is done.
+    /// The additional fields for hook callbacks: the prompt that is being answered, or else the `next` one, and the
+    /// background tasks that continue after the model has stopped.
     #[must_use]
     pub fn hook_context(
         &self,
@@ -151,18 +151,18 @@ impl Frames {
         context
     }
 
-    /// Whether a background task of this kind (`local_agent`) is known to run.
+    /// Whether a background task of this kind (`local_agent`) is running.
     #[must_use]
     pub fn has_task_of(&self, kind: &str) -> bool {
         self.tasks.iter().any(|task| task["task_type"] == kind)
     }
 
-    /// A word to the person.
+    /// A message for the user.
     pub fn informational(&mut self, level: &str, content: &str) -> String {
         self.system("informational", json!({"level": level, "content": content}))
     }
 
-    /// The conversation begins anew under another id. The frame that says so still carries the old one.
+    /// Frames for a new conversation under another id. The first of them still carries the old id.
     pub fn reset(&mut self, new: SessionId, prompt: Uuid) -> Vec<String> {
         let frame = json!({
             "type": "conversation_reset", "new_conversation_id": new, "trigger": "clear",
@@ -175,14 +175,14 @@ impl Frames {
         vec![reset, tasks]
     }
 
-    /// The first frame of a turn that has no session to say it.
+    /// The `init` frame of a turn without a session.
     pub fn init(&mut self, mut fields: Value) -> String {
         fields["capabilities"] = json!(super::CAPABILITIES);
         self.system("init", fields)
     }
 
-    /// What the engine says in the place of the model, and the result with the same words. `prompt` was the command; `queued`
-    /// prompts wait behind it.
+    /// Frames for an answer of the engine in place of the model: the message, and a result with the same text. `prompt` was
+    /// the command; `queued` prompts wait behind it.
     pub fn local_answer(
         &mut self,
         command: LocalCommand,
@@ -214,7 +214,7 @@ impl Frames {
         lines
     }
 
-    /// Something that was sent cannot be answered: the result in the place of an answer. `queued` prompts wait behind it.
+    /// The error result for input that cannot be answered. `queued` prompts wait behind it.
     pub fn refusal(&mut self, problem: &str, queued: usize) -> Vec<String> {
         let result = self.empty_result(ResultSubtype::ErrorDuringExecution, problem.to_owned());
         let ending = Ending {

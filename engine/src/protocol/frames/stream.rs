@@ -1,4 +1,4 @@
-//! The model's stream, as far as it is handed on: what is open of it when somebody interrupts.
+//! The model's stream as far as it is passed on: tracks what is open when the stream is interrupted.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use windlass_core::RawJson;
 
 use super::Frames;
 
-/// What of the model's stream was handed on and is not closed.
+/// The part of the stream that has been passed on and not closed.
 #[derive(Debug, Default)]
 pub(super) struct OpenStream {
-    /// A message is open.
+    /// Whether a message is open.
     is_open: bool,
-    /// The block that is open.
+    /// The index of the open block.
     block: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl OpenStream {
         }
     }
 
-    /// The events that close what is open, as whoever puts the stream together needs them.
+    /// The events that close what is open, so that a reader can assemble the stream.
     fn close(&mut self) -> Vec<Value> {
         let open = std::mem::take(self);
         if !open.is_open {
@@ -60,7 +60,7 @@ impl OpenStream {
 }
 
 impl Frames {
-    /// Before each request, where the stream is handed on.
+    /// The frame before each request, if the stream is passed on.
     pub(super) fn requesting(&mut self, event: &RawJson) -> Option<String> {
         let starts = event
             .decode::<EventHead>()
@@ -68,7 +68,7 @@ impl Frames {
         starts.then(|| self.system("status", json!({"status": "requesting"})))
     }
 
-    /// Closes the stream that an interrupt has cut.
+    /// Closes the stream after an interrupt.
     pub(super) fn close_stream(&mut self) -> Vec<String> {
         let events = self.turn.stream.close();
         let frame =

@@ -1,4 +1,4 @@
-//! Subagents and background tasks: their beginning, their end, and whose frames are whose.
+//! Subagents and background tasks: their start and end, and the attribution of frames to them.
 
 use serde_json::{Map, Value, json};
 use windlass_core::{
@@ -8,7 +8,7 @@ use windlass_core::{
 
 use super::{Facts, Frames, fields, plain, system_of, with};
 
-/// What the frames of an agent say of it.
+/// The fields that the frames of an agent have in common.
 #[derive(Debug, Clone)]
 pub(super) struct RunningAgent {
     id: String,
@@ -17,7 +17,7 @@ pub(super) struct RunningAgent {
 }
 
 impl Frames {
-    /// Remembers a task that begins. Whether it is an agent that was waited for until now.
+    /// Records a task that begins. Returns whether it is an agent that ran in the foreground until now.
     pub(super) fn note_task(&mut self, task: &TaskStarted) -> bool {
         let is_known = (self.agents.values()).any(|agent| agent.id == task.task_id);
         if let (Some(call), Some(kind)) = (&task.tool_use_id, &task.subagent_type) {
@@ -37,7 +37,7 @@ impl Frames {
         is_known
     }
 
-    /// Forgets a task that has ended. Whether it was known to run in the background.
+    /// Removes a task that has ended. Returns whether it was known as a background task.
     pub(super) fn forget_task(&mut self, task: &TaskNotification) -> bool {
         if let Some(call) = &task.tool_use_id {
             self.agents.remove(call);
@@ -60,7 +60,7 @@ impl Frames {
         }
         let changed = self.tasks_changed();
         if is_known {
-            // It was waited for until now.
+            // It ran in the foreground until now.
             let patch = json!({"task_id": task.task_id, "patch": {"is_backgrounded": true}});
             return vec![changed, self.system("task_updated", patch)];
         }
@@ -96,7 +96,7 @@ impl Frames {
         lines
     }
 
-    /// When something was said, and by which agent: the fields that frames of the conversation have beside their own.
+    /// The additional fields of conversation frames: the time of the message, and the agent that sent it.
     pub(super) fn said_by(&self, call: Option<&str>, facts: Facts) -> Map<String, Value> {
         let mut more = Map::new();
         if let Some(at) = facts.at {

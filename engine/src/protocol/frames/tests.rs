@@ -1,4 +1,4 @@
-//! Conversations as data.
+//! Conversations, tested as data.
 
 use serde_json::{Value, json};
 use windlass_core::{Message, Uuid, hook::HookEvent};
@@ -83,7 +83,7 @@ fn queued(frame: Value, id: &str) -> QueuedPrompt {
     QueuedPrompt::new(&prompt(frame), uuid(id))
 }
 
-/// Accepts a prompt and goes through a turn, as the engine does; the frames of the turn.
+/// Accepts a prompt and runs a turn like the engine; returns the frames of the turn.
 fn turn(frames: &mut Frames, messages: Vec<Message>) -> Vec<Value> {
     let accepted = queued(
         json!({"uuid": PROMPT, "message": {"content": "hi"}, "origin": {"kind": "human"}}),
@@ -273,7 +273,7 @@ fn an_interrupt_closes_the_stream_and_says_what_it_met() {
         message(json!({"type": "user", "parent_tool_use_id": null,
             "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
     };
-    // While the model answers, in the middle of a block.
+    // An interrupt during the model's response, inside a block.
     let mut streaming = frames(FrameSettings {
         partial: true,
         ..FrameSettings::default()
@@ -326,7 +326,7 @@ fn an_interrupt_closes_the_stream_and_says_what_it_met() {
         events,
         ["content_block_stop", "message_delta", "message_stop"]
     );
-    // The block that had come to its end is a block like any other.
+    // The block that was complete is an ordinary block.
     let text = |at: usize| &said[at]["message"]["content"][0]["text"];
     assert_eq!((text(0), said[0].get("aborted")), (&json!("Whole."), None));
     assert_eq!(
@@ -336,7 +336,7 @@ fn an_interrupt_closes_the_stream_and_says_what_it_met() {
     let end = said.last().unwrap();
     assert_eq!(end["terminal_reason"], "aborted_streaming");
     assert_eq!(end["num_turns"], 2);
-    // While a call runs.
+    // An interrupt during a call.
     let mut tools = frames(FrameSettings::default());
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]);
     turn(
@@ -450,7 +450,7 @@ fn background_tasks_are_counted_in_frames() {
     );
     assert_eq!(said[0]["patch"]["status"], "killed");
     assert_eq!(said[2]["tasks"], json!([]));
-    // The turn that the end of a task begins was asked for by nobody.
+    // A turn that is started by the end of a task has no prompt.
     let mut lines = frames.message(init(), Facts::default());
     lines.extend(frames.message(
         assistant(json!([{"type": "text", "text": "ok"}])),
@@ -569,7 +569,7 @@ fn results_are_counted_and_say_what_waits_behind_them() {
         queued: 1,
         ..Facts::default()
     };
-    // The first turn answers its prompt, which was never taken in.
+    // The first turn answers its prompt although it was never taken in.
     frames.answers(queued(json!({}), PROMPT));
     let first = read(frames.message(result("success", more.clone()), facts));
     let first = first.last().unwrap();

@@ -1,4 +1,4 @@
-//! What must be remembered of a turn until its result.
+//! The state of a turn until its result.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use windlass_core::{RawJson, Uuid, content::Block, message::AssistantMessage};
 use super::{Frames, stream::OpenStream};
 use crate::protocol::inbound::UserFrame;
 
-/// A prompt as frames name it.
+/// The data of a prompt that frames need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuedPrompt {
-    /// Its id in the session.
+    /// The id of the prompt in the session.
     pub uuid: Uuid,
-    /// The id that its sender gave it.
+    /// The id given by the sender.
     pub given: Option<String>,
-    /// Who wrote it.
+    /// The origin of the prompt.
     pub origin: Option<RawJson>,
 }
 
 impl QueuedPrompt {
-    /// What is to be known of a user message, under the id that it has in the session.
+    /// The data of a user message, under the id that it has in the session.
     #[must_use]
     pub fn new(frame: &UserFrame, uuid: Uuid) -> Self {
         Self {
@@ -34,23 +34,23 @@ impl QueuedPrompt {
 /// A turn, from its `init` to its result.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// It has begun and has no result.
+    /// Whether it has begun and has no result yet.
     pub(super) is_open: bool,
-    /// The prompts it answers.
+    /// The prompts that it answers.
     pub(super) prompts: Vec<QueuedPrompt>,
-    /// Nobody asked for it: the end of a background task did.
+    /// Whether it was started by the end of a background task and not by a prompt.
     pub(super) is_wake: bool,
-    /// User frames so far that the turn itself made.
+    /// The number of user frames that the turn itself has produced so far.
     pub(super) user_frames: u32,
-    /// Whether a response was handed on.
+    /// Whether a response has been passed on.
     pub(super) has_answered: bool,
-    /// What the message said that stands for a response that never came.
+    /// The text of the message that stands for a response that never came.
     pub(super) api_error: Option<String>,
-    /// The prompt was the command to compact the conversation.
+    /// Whether the prompt was the command to compact the conversation.
     pub(super) was_compacted: bool,
-    /// Calls of MCP tools without a result.
+    /// The MCP tool calls that have no result yet.
     pub(super) mcp_calls: BTreeSet<String>,
-    /// An interrupt met it while calls were open.
+    /// Whether it was interrupted while calls were open.
     pub(super) cut_in_calls: bool,
     pub(super) stream: OpenStream,
 }
@@ -70,12 +70,12 @@ impl Turn {
         }
     }
 
-    /// Whether the call was one of an MCP tool.
+    /// Removes an answered call; returns whether it was a call of an MCP tool.
     pub(super) fn answered(&mut self, call: &str) -> bool {
         self.mcp_calls.remove(call)
     }
 
-    /// The ids that senders gave its prompts.
+    /// The ids that senders gave to its prompts.
     pub(super) fn given_uuids(&self) -> Vec<String> {
         self.prompts
             .iter()
@@ -85,7 +85,7 @@ impl Turn {
 }
 
 impl Frames {
-    /// What the lifecycle of a prompt has come to, for a sender that gave it an id.
+    /// The lifecycle frame of a prompt, if its sender gave it an id.
     pub(super) fn lifecycle(&mut self, prompt: &QueuedPrompt, state: &str) -> Option<String> {
         let given = prompt.given.as_deref()?;
         let frame = json!({"type": "command_lifecycle", "command_uuid": given, "state": state});

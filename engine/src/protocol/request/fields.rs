@@ -1,4 +1,4 @@
-//! The fields of control requests, as they are written.
+//! The fields of control requests in their wire format.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use windlass_core::RawJson;
 
 use super::SettingsFile;
 
-/// Null is an answer, unlike no field at all.
+/// Distinguishes null from an absent field.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

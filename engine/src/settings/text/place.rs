@@ -1,11 +1,11 @@
-//! Where in a JSON text a key or an element stands. The text is gone through once, and only the way to where it is read is kept:
-//! what a folder brings along may be as large and as deep as it likes. A text that is no JSON is followed as far as it can be.
+//! Finds the position of a key or element in a JSON text. The text is scanned once, and only the path to the current position
+//! is kept, so its size and depth are not limited. Invalid JSON is scanned as far as possible.
 
 use std::fmt::Write as _;
 
 use super::MAX_DEPTH;
 
-/// A step on the way to a value.
+/// A step of the path to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// A key of an object.
@@ -14,23 +14,23 @@ pub enum Step<'a> {
     Item(usize),
 }
 
-/// Where something stands.
+/// A position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The way there, as people write it: `permissions.deny[0]`. Empty for the whole.
+    /// The path in its usual notation: `permissions.deny[0]`. Empty for the whole text.
     pub(super) key: String,
-    /// The byte at which it begins: the key in an object, the value in an array.
+    /// The byte offset at which it begins: of the key in an object, of the value in an array.
     pub(super) begin: usize,
 }
 
-/// The innermost value that is read, or has just been read, behind so many bytes.
+/// The innermost value that is being read, or has just been read, after this many bytes.
 pub(super) fn innermost(text: &str, bytes: usize) -> Place {
     let mut walk = Walk::new(text);
     while walk.step() && walk.at < bytes {}
     walk.place()
 }
 
-/// Where the value of a key stands, if there is one.
+/// The position of a key's value, if it exists.
 pub(super) fn of_key(text: &str, key: &[Step<'_>]) -> Option<Place> {
     let mut walk = Walk::new(text);
     loop {
@@ -45,12 +45,12 @@ pub(super) fn of_key(text: &str, key: &[Step<'_>]) -> Option<Place> {
 
 /// An object or array that is not closed yet.
 enum Open<'a> {
-    /// With the key that was read last, without its quotation marks, and where that begins.
+    /// The last key, without quotation marks, and its offset.
     Object {
         key: Option<(&'a str, usize)>,
         wants_key: bool,
     },
-    /// With the number of the element, and where it begins.
+    /// The index of the current element, and its offset.
     Array {
         item: Option<(usize, usize)>,
         next: usize,
@@ -61,7 +61,7 @@ struct Walk<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Open<'a>>,
-    /// How many lie within the last one of `open`: nobody names what is so deep.
+    /// The number of levels below the last one of `open`, which are too deep to be named.
     deeper: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes behind the next token. False at the end.
+    /// Advances past the next token. Returns false at the end.
     fn step(&mut self) -> bool {
         let rest = &self.text[self.at..];
         let begin = self.at + (rest.len() - rest.trim_start().len());
@@ -163,7 +163,7 @@ impl<'a> Walk<'a> {
         let mut place = Place::default();
         for (step, begin) in self.open.iter().filter_map(Open::step) {
             let separator = if place.key.is_empty() { "" } else { "." };
-            // Writing to a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = match step {
                 Step::Key(key) => write!(place.key, "{separator}{key}"),
                 Step::Item(number) => write!(place.key, "[{number}]"),
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Open<'_> {
-    /// What is read of it, and where that begins; nothing right behind its opening.
+    /// The current step and its offset; `None` directly after the opening bracket.
     fn step(&self) -> Option<(Step<'_>, usize)> {
         match self {
             Self::Object { key, .. } => key.map(|(key, begin)| (Step::Key(key), begin)),
@@ -184,7 +184,7 @@ impl Open<'_> {
     }
 }
 
-/// The length of the string that begins here, its quotation marks included, or of what is left of it.
+/// The length of the string that begins here, including its quotation marks, or of the rest of the text if it is not closed.
 fn string(bytes: &[u8]) -> usize {
     let mut escaped = false;
     for (at, byte) in bytes.iter().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! A store on a disk that is full for a while.
+//! A store on a disk that is temporarily full.
 
 use std::sync::{
     Arc,
@@ -9,7 +9,7 @@ use windlass_core::{SessionId, permission::Destination};
 
 use crate::store::{Batch, Lease, MemoryStore, SendStore, StoreError, Stored, StoredSession};
 
-/// A store to which nothing can be appended for a while.
+/// A store whose appends fail for a while.
 #[derive(Clone)]
 pub(super) struct Broken {
     store: MemoryStore,

@@ -1,4 +1,4 @@
-//! The lines that entries become.
+//! The lines that entries are converted to.
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -104,7 +104,7 @@ fn sess_1_what_no_person_said_is_marked() {
     assert_eq!(lines[1].get("permissionMode"), None);
     assert_eq!(lines[2]["isMeta"], true);
     assert_eq!(lines[2]["origin"], json!({"kind": "task-notification"}));
-    // Readers are shown it; it is no prompt all the same.
+    // It is visible to readers, although it is not a prompt.
     assert_eq!(lines[3].get("isMeta"), None);
     assert_eq!(lines[3].get("permissionMode"), None);
 }

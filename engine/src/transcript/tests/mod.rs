@@ -47,7 +47,7 @@ fn facts() -> Facts {
     }
 }
 
-/// Entries as the core hands them out: each follows the one before it.
+/// Entries as the core emits them: each follows the previous one.
 #[derive(Default)]
 struct Talk {
     entries: Vec<Entry>,
@@ -110,7 +110,7 @@ fn talk() -> Talk {
     talk
 }
 
-/// What memory gives, which never waits.
+/// The result of a future of the memory store, which is always ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -123,7 +123,7 @@ fn writer(store: &MemoryStore) -> SessionWriter<MemoryStore> {
     SessionWriter::new(leased, Scribe::new(facts()))
 }
 
-/// The writer of a session that is taken up as far as this.
+/// A writer that continues a resumed session.
 fn going_on(store: &MemoryStore, saved: &SavedSession) -> SessionWriter<MemoryStore> {
     let scribe = Scribe::new(facts()).going_on(saved.ids(), saved.leaf());
     SessionWriter::new(now(Leased::open(store.clone(), saved.id)).unwrap(), scribe)

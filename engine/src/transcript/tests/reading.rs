@@ -1,4 +1,4 @@
-//! The files by the rules of those who read them: the SDKs' session functions.
+//! Reads transcripts in the way the SDKs' session functions do.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{block_uuid, store::MemoryStore};
 
 const WINDOW: usize = 64 * 1024;
 
-/// The value of a field as it stands in a text, first or last: readers of listings do not parse the lines.
+/// The first or last value of a field in a text: listings are read without parsing the lines.
 fn field(text: &str, key: &str, last: bool) -> Option<String> {
     let mark = format!("\"{key}\":\"");
     let found = if last {
@@ -21,7 +21,7 @@ fn field(text: &str, key: &str, last: bool) -> Option<String> {
     Some(rest[..rest.find('"')?].to_owned())
 }
 
-/// What a listing says of a session.
+/// The fields of a listing.
 #[derive(Debug, PartialEq, Eq)]
 struct Listed {
     summary: String,
@@ -86,7 +86,7 @@ fn sess_2_a_listing_finds_prompt_branch_time_and_directory() {
     assert_eq!(listed(&text(&store, session(), None)).unwrap(), expected);
 }
 
-/// The chain from the last leaf by `parentUuid`, other blocks of its responses and their results put back.
+/// Follows `parentUuid` from the last leaf, and adds the other blocks of its responses and their results.
 #[test]
 fn sess_1_the_messages_are_found_along_the_chain() {
     let store = MemoryStore::default();
@@ -118,7 +118,7 @@ fn sess_1_the_messages_are_found_along_the_chain() {
         id(7),
     ];
     assert_eq!(chain, expected.map(|uuid| json!(uuid)));
-    // The result of the first call is the only one beside the chain, and hangs at a line of it.
+    // Only the result of the first call is not in the chain; its parent is a line of the chain.
     let beside: Vec<&Value> = lines
         .iter()
         .filter(|line| !chain.contains(&line["uuid"]))

@@ -1,4 +1,4 @@
-//! Sessions taken up again.
+//! Resuming sessions.
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -142,7 +142,7 @@ fn sess_1_a_message_that_is_not_there_is_named() {
 fn sess_1_a_turn_is_dropped_if_nothing_else_would_be() {
     let load = || saved(&MemoryStore::default(), &talk());
     assert!(load().truncated(&dropping(id(5), id(6))).is_ok());
-    // Results that belong to the turn that stays would be lost.
+    // Results that belong to the remaining turn would be lost.
     let refused = |options: &ResumeOptions| load().truncated(options).unwrap_err().to_string();
     for options in [
         dropping(block_uuid(id(2), 2), id(6)),
@@ -234,7 +234,7 @@ fn sess_1_a_fork_begins_with_a_copy_and_leaves_the_original_alone() {
     assert!(words.contains("of a") && words.contains("another way") && !words.contains("second"));
 }
 
-/// Lines as the official engine writes them: attachments and notes in the chain, kinds that nobody here knows.
+/// Lines in the official engine's format, with attachments and notes in the chain, and unknown types.
 #[test]
 fn sess_1_files_of_the_official_engine_are_taken_up() {
     let common = |value: Value, uuid: u128, parent: Option<u128>| {
@@ -293,7 +293,7 @@ fn sess_1_files_of_the_official_engine_are_taken_up() {
 
 #[test]
 fn sess_1_a_long_session_is_read_in_linear_time() {
-    // A search through the file for each line would make this take minutes.
+    // With a linear search for each line this would take minutes.
     let store = MemoryStore::default();
     let mut talk = Talk::default();
     for turn in 0..2_000 {

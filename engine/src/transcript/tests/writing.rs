@@ -1,4 +1,4 @@
-//! What is kept of a session that runs.
+//! The transcript of a running session.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -111,7 +111,7 @@ fn sess_2_lines_of_other_programs_stay() {
     now(writer.persist(&talk().entries[..2])).unwrap();
     now(writer.append_line(raw(&json!({"type": "tag", "tag": "x"})))).unwrap();
     drop(writer);
-    // Who comes later goes on behind what somebody else has added.
+    // A later writer continues after lines that another program has added.
     let saved = load(&store, session());
     let mut later = super::going_on(&store, &saved);
     now(later.persist(&talk().entries[2..])).unwrap();
@@ -123,7 +123,7 @@ fn sess_2_lines_of_other_programs_stay() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A kill tears the last line; whatever was acknowledged is there, and what is written afterwards too.
+    /// A kill truncates the last line; everything acknowledged is preserved, and so is everything written afterwards.
     #[test]
     fn sess_4_a_torn_line_takes_nothing_with_it(first in 1_usize..7, torn in 0.0_f64..1.0) {
         let store = MemoryStore::default();
@@ -156,7 +156,7 @@ proptest! {
         }
     }
 
-    /// Whatever bytes are kept, they are read without a panic, and what is appended to them can be read.
+    /// Arbitrary stored bytes are read without a panic, and lines appended to them can be read.
     #[test]
     fn sess_4_any_bytes_are_gone_on_from(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let saved = SavedSession::read(session(), bytes.clone());
