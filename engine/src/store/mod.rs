@@ -11,7 +11,7 @@
 //! ```
 //!
 //! # The contract
-//! - Lines are kept in the order in which they were appended. When [`Store::append`] returns, the lines of that call are durable:
+//! - Lines are kept in the order in which they were appended. When [`Store::append`] returns, the lines of that call are safe:
 //!   the end of the process does not lose them. When it fails, none of them counts as appended.
 //! - After a process was killed, its data can still be read: readers see whole lines, possibly followed by one partial line. The
 //!   partial line is removed before the session continues; it was never acknowledged.
@@ -54,7 +54,7 @@ pub trait Store {
     /// held is ignored.
     fn release(&self, lease: &Lease);
 
-    /// Appends lines to a transcript, all or none, and returns when they are durable.
+    /// Appends lines to a transcript, all or none, and returns when they are safe.
     ///
     /// A batch without lines, which is appended before a hook is told the transcript's place, stores nothing: a store of
     /// files creates the file, so that the [`place`](Self::place) exists, and other stores need not do anything. Such a
@@ -82,7 +82,7 @@ pub trait Store {
     /// As [`append`](Self::append).
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError>;
 
-    /// Appends to a document, which is created if it does not exist. The bytes are durable when this returns; when it fails,
+    /// Appends to a document, which is created if it does not exist. The bytes are safe when this returns; when it fails,
     /// none of them counts as appended.
     ///
     /// # Errors

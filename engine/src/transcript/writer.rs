@@ -69,7 +69,7 @@ impl<S: Store> SessionWriter<S> {
         &self.scribe
     }
 
-    /// Appends entries and returns when they are durable. Returns what was appended to which transcript. Entries that were
+    /// Appends entries and returns when they are safe. Returns what was appended to which transcript. Entries that were
     /// written before are skipped.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The exported resource: one session, turned by whoever asks for the next message.
+//! The exported resource: one session, which advances when the next message is requested.
 
 use std::{
     cell::{Cell, RefCell},
@@ -23,7 +23,7 @@ use windlass_plugin::{bindings::windlass::host::filesystem, log};
 
 use crate::{bindings::exports::windlass::agent::conversation, host::ImportHost, tools};
 
-/// A session with the driver that turns it.
+/// A session and its driver.
 pub struct Conversation {
     driving: RefCell<Option<Driving>>,
     shared: Rc<Shared>,
@@ -31,18 +31,18 @@ pub struct Conversation {
 
 type Driving = Pin<Box<dyn Future<Output = Result<(), HostError>>>>;
 
-/// What passes between the driver and whoever asks for messages.
+/// The state shared by the driver and the caller that requests messages.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Messages that nobody has asked for yet.
+    /// Messages that have not been requested yet.
     ready: RefCell<VecDeque<String>>,
     interrupt: Cell<bool>,
-    /// The result has been said.
+    /// Whether the result has been sent.
     over: Cell<bool>,
 }
 
 impl Shared {
-    /// Takes a message and gives whoever asks for the next one their turn.
+    /// Queues a message and yields to the caller that requests the next one.
     pub(crate) async fn say(&self, message: &Message) {
         self.ready.borrow_mut().push_back(message.to_line());
         if matches!(message, Message::Result(_)) {
@@ -59,7 +59,7 @@ impl Shared {
         .await;
     }
 
-    /// The prompt, then interrupts, until the result has been said.
+    /// The prompt, then interrupts, until the result has been sent.
     fn inputs(self: Rc<Self>, prompt: Prompt) -> impl Stream<Item = Input> {
         let mut prompt = Some(prompt);
         stream::poll_fn(move |_| {
@@ -97,7 +97,7 @@ impl Conversation {
         })
     }
 
-    /// Drives until there is a message; none when there will be no more.
+    /// Runs the driver until there is a message; `None` if there are no more.
     fn next_message(&self) -> Option<String> {
         loop {
             if let Some(message) = self.shared.ready.borrow_mut().pop_front() {
@@ -129,7 +129,7 @@ impl Conversation {
     }
 }
 
-/// Notes that the driver asked to be polled again at once.
+/// Records that the driver asked to be polled again at once.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -139,7 +139,7 @@ impl Wake for Woken {
     }
 }
 
-/// The spec with the component's own tools, and nobody to ask.
+/// The spec with the component's own tools, and without permission questions.
 fn with_tools(mut spec: Spec, tools: Vec<ToolDefinition>) -> Result<Spec, String> {
     if !spec.tools.definitions.is_empty() {
         return Err(

@@ -1,12 +1,12 @@
-//! A directory of the host, narrowed to what one call was granted.
+//! A directory of the host, narrowed to the grant of one call.
 //!
-//! The host keeps the component inside its directories; the rules of the session narrow that further for each call. A
-//! file that a rule closes is missing here, not merely unasked for.
+//! The host confines the component to its directories; the permission rules of the session narrow this further for each call.
+//! A file that a rule excludes does not exist for the call.
 
 use windlass_core::tool::{Access, FsGrant};
 use windlass_plugin::{ErrorCode, Page, Stat, Tree, WriteOptions};
 
-/// A tree that shows what `grant` allows of another.
+/// A tree restricted to what `grant` allows.
 #[derive(Debug)]
 pub(crate) struct GrantedTree<'a, T> {
     pub(crate) tree: &'a T,
@@ -17,7 +17,7 @@ pub(crate) struct GrantedTree<'a, T> {
 
 impl<T> GrantedTree<'_, T> {
     fn access(&self, relative: &str) -> Result<Access, ErrorCode> {
-        // Rules speak of plain paths; the tools ask for no others.
+        // Rules refer to normalised paths, and the tools use no others.
         if relative.split('/').any(|name| matches!(name, "." | "..")) {
             return Err(ErrorCode::NotFound);
         }

@@ -1,4 +1,4 @@
-//! The effects of the core as calls of the component's imports.
+//! Performs the effects of the core by calling the component's imports.
 
 use std::{future::Future, rc::Rc};
 
@@ -19,10 +19,10 @@ use windlass_plugin::http;
 
 use crate::{bindings::windlass::host::clock, conversation::Shared, tools::Tools};
 
-/// How much of a response is asked for at a time, in bytes.
+/// The maximum size of a piece of a response, in bytes.
 const PIECE: u32 = 64 * 1024;
 
-/// A host whose hands are the imports of the component. Its futures never wait: the imports do.
+/// A host that calls the imports of the component. Its futures never wait, because the imports block.
 #[derive(Debug)]
 pub(crate) struct ImportHost {
     shared: Rc<Shared>,
@@ -82,7 +82,7 @@ impl Host for ImportHost {
     }
 
     async fn ask_permission(&self, _: EffectId, request: PermissionRequest) -> PermissionResponse {
-        // The spec says that nobody can be asked, so this is not reached.
+        // Not reached: the spec does not permit permission questions.
         PermissionResponse::deny(format!(
             "{}: there is nobody to ask.",
             request.decision_reason
@@ -98,7 +98,7 @@ impl Host for ImportHost {
     }
 }
 
-/// A request and where it is.
+/// The state of an HTTP request.
 enum Exchange {
     Unsent(HttpRequest),
     Reading(http::Body),

@@ -1,12 +1,12 @@
 //! The agent as a WASM component: the core with its driver and the file tools, world `windlass:agent/agent`.
 //!
-//! It imports `windlass:host/{http, filesystem, log, clock}` and nothing else. All of these block, so there is no
-//! runtime: `next` polls the driver until it has a message.
+//! It imports `windlass:host/{http, filesystem, log, clock}` and nothing else. All of these block, so there is no runtime:
+//! `next` polls the driver until it has a message.
 //!
-//! - [`bindings`]: what `wit-bindgen` makes of the world;
+//! - [`bindings`]: the code that `wit-bindgen` generates for the world;
 //! - `conversation`: the exported resource;
 //! - `host`: the effects of the core as calls of the imports;
-//! - `tools`: Read, Write, Edit, Glob and Grep inside the grant of a call;
+//! - `tools`: Read, Write, Edit, Glob and Grep within the grant of a call;
 //! - `granted`: a directory of the host, narrowed to such a grant.
 
 #![deny(unsafe_code)]
@@ -22,8 +22,8 @@ mod tools;
 
 pub use conversation::Conversation;
 
-// The calling convention of components needs `unsafe`, and its functions are exported whatever Rust calls public. Only
-// for wasm: the names of the exports are no names for a native linker.
+// The calling convention of components needs `unsafe`, and its functions are exported regardless of Rust visibility. Only for
+// wasm: native linkers do not accept the names of the exports.
 #[cfg(target_family = "wasm")]
 #[allow(unsafe_code, unreachable_pub)]
 mod exports {

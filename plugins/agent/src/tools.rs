@@ -1,4 +1,4 @@
-//! The file tools, in process, inside the grant of each call.
+//! The file tools, in process, within the grant of each call.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
@@ -28,18 +28,18 @@ pub(crate) fn definitions() -> Result<Vec<ToolDefinition>, String> {
     Ok(declaration.tools)
 }
 
-/// The directories of the component and the tools that work in them.
+/// The directories of the component, and the tools that use them.
 #[derive(Debug)]
 pub(crate) struct Tools {
     workspace: Workspace<filesystem::Directory>,
     cwd: String,
-    /// Rules speak of real paths, and the component cannot see where a link leads. Where there are
-    /// such rules, a path through a link is refused.
+    /// Rules refer to real paths, and the component cannot see where a link leads. If there are such rules, a path through a
+    /// link is refused.
     refuse_links: bool,
 }
 
 impl Tools {
-    /// The directories that the host handed out.
+    /// The tools with the directories that the host has granted.
     pub(crate) fn granted(cwd: &str, refuse_links: bool) -> Self {
         let roots = filesystem::roots().into_iter().map(|root| Root {
             path: root.path,

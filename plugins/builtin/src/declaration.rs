@@ -5,7 +5,7 @@ use crate::section::{SectionError, sections};
 /// The name of the custom section, at the top level of the component.
 pub const DECLARATION_SECTION: &str = "windlass:plugin";
 
-/// Why there is no declaration to be had from a file.
+/// Why a file has no usable declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
     /// Not a WASM file, or a damaged one.
@@ -17,7 +17,7 @@ pub enum DeclarationError {
     /// A component without the section.
     #[error("the component declares no tools: it has no custom section `{DECLARATION_SECTION}`")]
     Missing,
-    /// More than one: which one counts would be a guess.
+    /// More than one, so that it is ambiguous which one applies.
     #[error("the component has more than one custom section `{DECLARATION_SECTION}`")]
     Repeated,
     /// The section is not text.

@@ -5,7 +5,7 @@
 //! can list tools without a WASM runtime.
 
 #![forbid(unsafe_code)]
-// A test that cannot go on says so by panicking.
+// Tests fail by panicking.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod declaration;

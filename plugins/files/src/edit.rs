@@ -30,7 +30,7 @@ struct Output<'a> {
     new_string: &'a str,
     original_file: &'a str,
     structured_patch: Vec<Hunk>,
-    /// Nobody changes a proposed edit on its way here.
+    /// Always false: a proposed edit cannot be modified by the user here.
     user_modified: bool,
     replace_all: bool,
 }
@@ -97,15 +97,15 @@ fn read_original<T: Tree>(
     }
 }
 
-/// A content with the replacements made.
+/// The content after the replacements.
 struct Change {
     content: Vec<u8>,
-    /// Where the new text stands in it, from the first replacement.
+    /// The range of the new text in it, for the first replacement.
     first: std::ops::Range<usize>,
     count: usize,
 }
 
-/// Makes the replacement in bytes, so that everything else in the file stays as it is, whatever its encoding.
+/// Makes the replacement in bytes, so that everything else in the file is preserved, whatever its encoding.
 fn replace(original: &[u8], input: &Input, path: &str) -> Result<Change, ToolError> {
     if input.old_string.is_empty() {
         return fill(original, input, path);
@@ -153,7 +153,7 @@ fn fill(original: &[u8], input: &Input, path: &str) -> Result<Change, ToolError>
     })
 }
 
-/// The two strings with the line ends of the file. Read shows none, so the model writes `\n`.
+/// The two strings with the line ends of the file. Read shows no carriage returns, so the model writes `\n`.
 struct Spelling<'a> {
     old: Cow<'a, str>,
     new: Cow<'a, str>,
@@ -174,7 +174,7 @@ impl<'a> Spelling<'a> {
             old: Cow::Owned(carriage_returns(&input.old_string)),
             new: Cow::Owned(carriage_returns(&input.new_string)),
         };
-        // In a file of mixed line ends the text may stand as the model gave it.
+        // In a file with mixed line ends the text may occur as the model gave it.
         if memmem::find(original, spelled.old.as_bytes()).is_some() {
             spelled
         } else {
@@ -187,7 +187,7 @@ fn carriage_returns(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-/// Says that the text is not there, and what is there instead if that can be told.
+/// Reports that the text does not occur, and the text that is there instead if it can be determined.
 fn not_found(original: &[u8], input: &Input, path: &str) -> ToolError {
     let text = String::from_utf8_lossy(original);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -4,7 +4,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use windlass_plugin::ToolError;
 
-/// So deep may braces stand in braces: each level is a call when the pattern is compiled.
+/// The maximum nesting of braces: each level is a recursive call when the pattern is compiled.
 const DEEPEST: usize = 50;
 
 /// Patterns and types that a file must match. Paths are given with a slash in front, relative to the tree.
@@ -80,7 +80,7 @@ fn select(file_type: Option<&str>) -> Result<Types, ToolError> {
     })
 }
 
-/// Takes a list of patterns apart at spaces and commas, except in braces.
+/// Splits a list of patterns at spaces and commas, except in braces.
 pub(crate) fn split_globs(globs: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     globs

@@ -36,7 +36,7 @@ pub(crate) fn run<T: Tree>(
         "" => directory,
         absolute if absolute.starts_with('/') => workspace.resolve(absolute)?,
         relative => {
-            // A misspelt directory is an error; a pattern that leads nowhere finds nothing.
+            // A misspelt directory is an error; a pattern without matches is not.
             directory
                 .tree
                 .stat(&directory.relative)
@@ -78,7 +78,7 @@ pub(crate) fn run<T: Tree>(
 struct Matches {
     /// The newest first.
     files: Vec<File>,
-    /// What to say about the search.
+    /// A note about the search for the result.
     note: String,
 }
 
@@ -105,7 +105,7 @@ fn find<T: Tree>(base: &Place<'_, T>, pattern: &str) -> Result<Option<Matches>, 
             modified: file.modified,
         });
     }
-    // Of the same age by name, so that the answer is always the same.
+    // Files of the same age are sorted by name, so that the answer is deterministic.
     files.sort_unstable_by(|a, b| {
         b.modified
             .total_cmp(&a.modified)

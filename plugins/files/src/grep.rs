@@ -69,19 +69,19 @@ struct Output {
     num_lines: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     num_matches: Option<u64>,
-    /// The limit, where it left something out.
+    /// The limit, if it omitted something.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_limit: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_offset: Option<usize>,
 }
 
-/// How much is shown unless the call says otherwise: lines of content, or files.
+/// The default number of entries shown: lines of content, or files.
 const DEFAULT_LIMIT: usize = 250;
-/// Bytes of content that are shown at most, whatever the limit.
+/// The maximum size of the content shown, in bytes, whatever the limit.
 const LONGEST_CONTENT: usize = 40_000;
 
-/// Which part of the entries is shown.
+/// The part of the entries that is shown.
 #[derive(Clone, Copy)]
 struct Window {
     offset: usize,
@@ -99,7 +99,7 @@ impl Window {
         }
     }
 
-    /// Where it ends.
+    /// The index after its last entry.
     fn end(self) -> usize {
         self.offset.saturating_add(self.limit)
     }
@@ -108,7 +108,7 @@ impl Window {
         (self.offset > 0).then_some(self.offset)
     }
 
-    /// What to say about entries that are left out.
+    /// A note about entries that are left out.
     fn note(self, left_out: bool) -> String {
         if left_out && self.limit < usize::MAX {
             format!(
@@ -174,7 +174,7 @@ impl<'a, T: Tree> Files<'a, T> {
         }
     }
 
-    /// What to say about directories that were left out.
+    /// A note about directories that were left out.
     fn note(&self) -> String {
         match self {
             Self::One(_) => String::new(),
@@ -194,7 +194,7 @@ fn list<T: Tree>(
     let mut found: Vec<(f64, String)> = Vec::new();
     while let Some(path) = files.next() {
         if search.matches(base.tree, path) {
-            // Only files that match are asked for their time.
+            // The modification time is read only for files that match.
             let modified = base.tree.stat(path).map_or(0.0, |stat| stat.modified);
             found.push((modified, base.absolute_of(path)));
         }
@@ -229,7 +229,7 @@ fn list<T: Tree>(
     (text, output)
 }
 
-/// How many lines match in each file, in the order of names.
+/// The number of matching lines in each file, in the order of names.
 fn count<T: Tree>(
     workspace: &Workspace<T>,
     base: &Place<'_, T>,
@@ -284,7 +284,7 @@ fn count<T: Tree>(
     (text, output)
 }
 
-/// The lines that match with the lines around them, in the order of file names.
+/// The matching lines and their context, in the order of file names.
 fn content<T: Tree>(
     workspace: &Workspace<T>,
     base: &Place<'_, T>,
@@ -296,7 +296,7 @@ fn content<T: Tree>(
         if lines.is_full() {
             break;
         }
-        // The name is worked out for the files that match only.
+        // The name is computed only for files that match.
         let name = || workspace.shortened(&base.absolute_of(path)).to_owned();
         search.lines(base.tree, path, &mut lines.of_file(&name));
     }

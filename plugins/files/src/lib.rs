@@ -1,8 +1,8 @@
 //! The tools Read, Write, Edit, Glob and Grep, as one component.
 //!
-//! Every call starts from a fresh instance, so nothing is remembered here: that a file was read before it is edited
-//! follows from the observations that earlier results carried and that come back with the call. The logic is generic
-//! over [`Tree`], and its tests run natively over a tree in memory.
+//! Every call starts from a fresh instance, so the component keeps no state. Whether a file was read before it is edited
+//! follows from the observations in earlier results, which are passed with the call. The logic is generic over [`Tree`], and
+//! its tests run natively over a tree in memory.
 
 #![deny(unsafe_code)]
 

@@ -32,7 +32,7 @@ pub(crate) fn digest(content: &[u8]) -> String {
     digest.finish()
 }
 
-/// That the model knows this content: it read it, or wrote it.
+/// Records that the model knows this content, because it has read or written it.
 pub(crate) fn observation(path: &str, digest: String, whole: bool) -> Observation {
     Observation {
         path: path.to_owned(),
@@ -41,10 +41,10 @@ pub(crate) fn observation(path: &str, digest: String, whole: bool) -> Observatio
     }
 }
 
-/// Refuses to change a file that the model has not seen, or has seen with another content.
+/// Fails if the model has not seen the file, or has seen it with another content.
 ///
-/// A part seen is enough: a file longer than one Read shows could not be changed otherwise, and the digest covers all
-/// of it.
+/// Having seen a part is sufficient: otherwise a file longer than one Read shows could not be changed. The digest covers the
+/// whole file.
 pub(crate) fn require_current(call: &ToolCall, path: &str, current: &str) -> Result<(), ToolError> {
     let mut seen = false;
     for observation in call.observations(path) {

@@ -28,8 +28,8 @@ pub(crate) fn structured_patch(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let mut script = Compact::new(Replace::new(Capture::new()), &old[..], &new[..]);
-    // This Myers is bounded: on unlike inputs it settles for a longer script instead of searching on. It is called by
-    // name, so that the other algorithms stay out of the component.
+    // This implementation of Myers is bounded: for very different inputs it produces a longer script instead of searching
+    // further. It is called directly, so that the other algorithms are not part of the component.
     let Ok(()) = myers::diff(&mut script, &old[..], 0..old.len(), &new[..], 0..new.len());
     group_diff_ops(script.into_inner().into_inner().into_ops(), CONTEXT)
         .iter()

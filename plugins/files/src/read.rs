@@ -18,7 +18,7 @@ struct Input {
     pages: Option<String>,
 }
 
-/// The structured output: what kind of file it is, and the file in the shape of its kind.
+/// The structured output: the type of the file, and the fields of that type.
 #[derive(Serialize)]
 struct Output<F> {
     #[serde(rename = "type")]
@@ -26,9 +26,9 @@ struct Output<F> {
     file: F,
 }
 
-/// How much is read at a time, in bytes.
+/// The maximum size of one read, in bytes.
 const PIECE: u32 = 256 * 1024;
-/// Where NUL bytes are looked for to tell binary files from text, in bytes from the start.
+/// The number of bytes, from the start, in which NUL bytes identify a binary file.
 const SNIFFED: usize = 8 * 1024;
 
 pub(crate) fn run<T: Tree>(

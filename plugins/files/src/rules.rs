@@ -1,4 +1,4 @@
-//! Which files are left out: `.gitignore`, `.ignore` and `.git/info/exclude`, as ripgrep reads them.
+//! Ignore rules: `.gitignore`, `.ignore` and `.git/info/exclude`, interpreted as by ripgrep.
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -10,7 +10,7 @@ const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr", ".sl"];
 /// The largest file of rules that is read, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// The rules in force somewhere in a tree, outermost directory first.
+/// The rules that apply at some place in a tree, outermost directory first.
 ///
 /// Paths are given with a slash in front (`/src/main.rs`), relative to the tree.
 #[derive(Default)]
@@ -20,15 +20,15 @@ pub(crate) struct Rules {
 
 /// The rules that one directory adds.
 struct Layer {
-    /// From `.ignore`; these come before all `.gitignore`s.
+    /// From `.ignore`; takes precedence over all `.gitignore`s.
     ignore: Option<Gitignore>,
-    /// From `.gitignore`, and of a repository's top directory from `.git/info/exclude`.
+    /// From `.gitignore` and, for the top directory of a repository, from `.git/info/exclude`.
     gitignore: Option<Gitignore>,
-    /// Whether this is the top of a repository: `.gitignore`s further out do not count.
+    /// Whether this is the top of a repository: `.gitignore`s further out do not apply.
     repository: bool,
 }
 
-/// Which files of rules a directory holds.
+/// The rule files that a directory contains.
 #[derive(Default)]
 pub(crate) struct Sources {
     ignore: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Takes note of an entry.
+    /// Records an entry.
     pub(crate) fn note(&mut self, name: &str, kind: EntryKind) {
         match name {
             ".ignore" => self.ignore |= kind == EntryKind::File,
@@ -54,8 +54,8 @@ impl Sources {
 }
 
 impl Rules {
-    /// The rules that the directories above `base` set for it. What they say about `base` itself does not count: it
-    /// was asked for by name.
+    /// The rules that the directories above `base` define for it. Rules about `base` itself do not apply, because it was
+    /// requested explicitly.
     pub(crate) fn above<T: Tree>(tree: &T, base: &str) -> Self {
         let mut rules = Self::default();
         let mut directory = "";
@@ -74,7 +74,7 @@ impl Rules {
         rules
     }
 
-    /// Adds the rules of a directory; says whether there are any. Then [`Rules::leave`] takes them away again.
+    /// Adds the rules of a directory; returns whether there are any. If so, [`Rules::leave`] removes them again.
     pub(crate) fn enter<T: Tree>(&mut self, tree: &T, directory: &str, sources: &Sources) -> bool {
         if sources.none() {
             return false;
@@ -88,14 +88,14 @@ impl Rules {
         let gitignore = sources.gitignore.then(|| file(".gitignore"));
         self.layers.push(Layer {
             ignore: compile(tree, directory, &[ignore]),
-            // Later lines count more, so the repository's own excludes come first.
+            // Later lines take precedence, so the repository's own excludes come first.
             gitignore: compile(tree, directory, &[exclude, gitignore]),
             repository: sources.repository,
         });
         true
     }
 
-    /// Takes away what the last [`Rules::enter`] added.
+    /// Removes what the last [`Rules::enter`] added.
     pub(crate) fn leave(&mut self) {
         self.layers.pop();
     }
@@ -130,7 +130,7 @@ impl Rules {
     }
 }
 
-/// The rules of the files that are there and can be read; none if there are no rules in them.
+/// The rules in those files that exist and can be read; `None` if they contain no rules.
 fn compile<T: Tree>(tree: &T, directory: &str, files: &[Option<String>]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(format!("/{directory}"));
     for file in files.iter().flatten() {
@@ -138,7 +138,7 @@ fn compile<T: Tree>(tree: &T, directory: &str, files: &[Option<String>]) -> Opti
             continue;
         };
         for line in String::from_utf8_lossy(&bytes).lines() {
-            // git passes over a line that is no pattern, and so does this.
+            // Lines that are not valid patterns are ignored, as in git.
             let _ = builder.add_line(None, line);
         }
     }

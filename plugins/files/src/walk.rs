@@ -1,4 +1,4 @@
-//! Going through a directory tree, in the order of names, without what the rules leave out.
+//! Walks a directory tree in the order of names, skipping what the rules exclude.
 
 use windlass_plugin::{Entry, EntryKind, ErrorCode, Tree, entries};
 
@@ -7,7 +7,7 @@ use crate::rules::{Rules, Sources};
 
 /// A walk over the files below a directory. Links are not followed.
 ///
-/// It costs one listing for each directory and a read for each file of rules, nothing for a file.
+/// It needs one listing for each directory and a read for each rule file, but no operation for other files.
 pub(crate) struct Walk<'a, T> {
     tree: &'a T,
     filter: &'a Filter,
@@ -17,19 +17,19 @@ pub(crate) struct Walk<'a, T> {
     /// The current path, with a slash in front.
     path: String,
     levels: Vec<Level>,
-    /// Directories that could not be listed.
+    /// The number of directories that could not be listed.
     unlisted: usize,
 }
 
-/// A directory that is being gone through.
+/// A directory that is being visited.
 struct Level {
     entries: std::vec::IntoIter<Entry>,
-    /// How much of the path is this directory.
+    /// The length of the directory's path within the current path.
     path_length: usize,
     added_rules: bool,
 }
 
-/// A file on the way.
+/// A file found by the walk.
 pub(crate) struct Found<'a> {
     /// Relative to the tree.
     pub(crate) path: &'a str,
@@ -94,14 +94,14 @@ impl<'a, T: Tree> Walk<'a, T> {
             }
             match entries(self.tree, &self.path[1..], self.details) {
                 Ok(listed) => self.enter(listed),
-                // It vanished, or was never there for this call.
+                // It was removed, or never existed for this call.
                 Err(ErrorCode::NotFound) => {}
                 Err(_) => self.unlisted += 1,
             }
         }
     }
 
-    /// What to say about directories that could not be listed.
+    /// A note about directories that could not be listed.
     pub(crate) fn note(&self) -> String {
         match self.unlisted {
             0 => String::new(),
@@ -110,7 +110,7 @@ impl<'a, T: Tree> Walk<'a, T> {
         }
     }
 
-    /// Goes into the directory that the path names.
+    /// Enters the directory at the current path.
     fn enter(&mut self, listed: Vec<Entry>) {
         let mut sources = Sources::default();
         for entry in &listed {

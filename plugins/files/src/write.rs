@@ -1,4 +1,4 @@
-//! Write: a whole file, new or in place of one that the model knows.
+//! Write: creates a file, or replaces one that the model knows.
 
 use serde::{Deserialize, Serialize};
 use windlass_plugin::{ErrorCode, ToolCall, ToolError, ToolResult, Tree, Workspace, WriteOptions};
@@ -23,7 +23,7 @@ struct Output<'a> {
     original_file: Option<&'a str>,
 }
 
-/// The largest file that is changed here, in bytes: the old and the new content and the patch are in memory together.
+/// The maximum size of a file that is changed, in bytes: the old and new content and the patch are held in memory together.
 pub(crate) const LARGEST: usize = 16 << 20;
 
 pub(crate) fn run<T: Tree>(

@@ -1,4 +1,4 @@
-//! What `wit-bindgen` generates from `wit/` for the world `windlass:plugin/tools`.
+//! The code that `wit-bindgen` generates from `wit/` for the world `windlass:plugin/tools`.
 //!
 //! The rest of the crate wraps it; it is public for what the wrappers do not cover.
 

@@ -43,7 +43,7 @@ impl ToolCall {
         })
     }
 
-    /// What earlier calls saw of this file, oldest first.
+    /// The observations of this file by earlier calls, oldest first.
     pub fn observations<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Observation> {
         self.observed
             .iter()

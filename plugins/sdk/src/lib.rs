@@ -35,7 +35,7 @@
 //! Logic that is generic over [`Tree`] can be tested natively with `testing::MemoryTree` (feature `testing`).
 
 #![deny(unsafe_code)]
-// A test that cannot go on says so by panicking.
+// Tests fail by panicking.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 // The generated export macro names this crate by its path, here as in the crates that use it.

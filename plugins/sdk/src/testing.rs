@@ -50,21 +50,21 @@ impl MemoryTree {
         self
     }
 
-    /// How `expected-digest` of a write is checked; without it every expectation fails.
+    /// Sets how `expected-digest` of a write is checked; by default every check fails.
     #[must_use]
     pub fn with_digest(mut self, digest: fn(&[u8]) -> String) -> Self {
         self.digest = digest;
         self
     }
 
-    /// Puts a file in place, whatever was there.
+    /// Adds a file, replacing any existing one.
     #[must_use]
     pub fn with_file(self, path: &str, data: impl AsRef<[u8]>) -> Self {
         self.put(path, data);
         self
     }
 
-    /// Puts a file in place, whatever was there.
+    /// Adds a file, replacing any existing one.
     pub fn put(&self, path: &str, data: impl AsRef<[u8]>) {
         let modified = self.tick();
         self.add_parents(path, modified);
@@ -111,7 +111,7 @@ impl MemoryTree {
         path.is_empty() || self.directories.borrow().contains_key(path)
     }
 
-    /// The error for a path that is no file: a directory, below a file, or nothing.
+    /// The error for a path that is not a file: a directory, a path below a file, or one that does not exist.
     fn absent(&self, path: &str) -> ErrorCode {
         if self.is_directory(path) {
             return ErrorCode::IsDirectory;

@@ -52,7 +52,7 @@ pub trait Tree {
     fn read_all(&self, path: &str, limit: usize) -> Result<Vec<u8>, ErrorCode> {
         let mut bytes = self.read(path, 0, PIECE)?;
         let mut last = bytes.len();
-        // A short piece is the end of the file: most files cost one call.
+        // A short piece means the end of the file, so most files need one call.
         while last == PIECE as usize {
             if bytes.len() > limit {
                 return Err(ErrorCode::TooLarge);
@@ -68,7 +68,7 @@ pub trait Tree {
     }
 }
 
-/// How much is asked for in one read of a whole file, in bytes.
+/// The size of one read when a whole file is read, in bytes.
 const PIECE: u32 = 256 * 1024;
 
 /// All entries of a directory, sorted by name, page after page.

@@ -1,32 +1,32 @@
-//! The directory trees of a call, and how a path that the model wrote leads into one of them.
+//! The directory trees of a call, and the resolution of paths to them.
 
 use crate::bindings::windlass::host::filesystem::{self, Directory};
 use crate::{Access, ErrorCode, ToolError, Tree};
 
-/// A granted tree with the absolute path it is known by.
+/// A granted tree and its absolute path.
 #[derive(Debug)]
 pub struct Root<T> {
     /// Absolute, without a slash at the end (except `/` itself).
     pub path: String,
-    /// What may be done below it.
+    /// The access that is granted below it.
     pub access: Access,
     /// The tree.
     pub tree: T,
 }
 
-/// Everything a call may touch, and the directory that relative paths start from.
+/// Everything that a call may access, and the directory to which relative paths refer.
 #[derive(Debug)]
 pub struct Workspace<T> {
     roots: Vec<Root<T>>,
     working_directory: String,
 }
 
-/// Where a path leads: a tree and a path in it.
+/// A resolved path: a tree and a path in it.
 #[derive(Debug)]
 pub struct Place<'a, T> {
     /// The granted tree.
     pub tree: &'a T,
-    /// What may be done there.
+    /// The access that is granted there.
     pub access: Access,
     /// The path in the tree; empty for the tree itself.
     pub relative: String,
@@ -36,7 +36,7 @@ pub struct Place<'a, T> {
     root: &'a str,
 }
 
-/// A path that leads nowhere in the granted trees.
+/// A path that does not resolve to a place in the granted trees.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The path is empty.
@@ -62,7 +62,7 @@ impl From<PathError> for ToolError {
 }
 
 impl Workspace<Directory> {
-    /// What the host granted to this call.
+    /// The workspace that the host has granted to this call.
     #[must_use]
     pub fn granted() -> Self {
         let roots = filesystem::roots().into_iter().map(|root| Root {
@@ -93,7 +93,7 @@ impl<T: Tree> Workspace<T> {
         &self.roots
     }
 
-    /// What relative paths start from: absolute, without a slash at the end.
+    /// The directory to which relative paths refer: absolute, without a slash at the end.
     #[must_use]
     pub fn working_directory(&self) -> &str {
         &self.working_directory
@@ -117,7 +117,7 @@ impl<T: Tree> Workspace<T> {
         }
     }
 
-    /// Finds the tree that contains a path; of several the innermost.
+    /// Finds the innermost tree that contains a path.
     ///
     /// # Errors
     /// [`PathError`] if the path is malformed or no granted tree contains it.
@@ -172,7 +172,7 @@ impl<T> Place<'_, T> {
         }
     }
 
-    /// A sentence about why the host refused or failed.
+    /// The error message for a failed operation of the host.
     #[must_use]
     pub fn explain(&self, code: ErrorCode) -> ToolError {
         let path = &self.absolute;

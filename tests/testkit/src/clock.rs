@@ -1,4 +1,4 @@
-//! Virtual time, and a loop that turns a future in it.
+//! Virtual time, and an executor that runs a future in it.
 
 use alloc::{collections::BTreeMap, rc::Rc, sync::Arc, task::Wake, vec::Vec};
 use core::{
@@ -14,20 +14,20 @@ use windlass_core::id::{Millis, Now, UnixMillis};
 /// 2026-01-01T00:00:00Z: where the wall clock starts.
 const START: u64 = 1_767_225_600_000;
 
-/// A clock that stands still as long as anything can go on, and jumps to the next awaited moment
-/// when nothing can. Sleeping costs no time, and the order of events does not depend on the machine.
+/// A clock that stands still while any future can make progress, and otherwise jumps to the next timer. Sleeping takes no
+/// real time, and the order of events does not depend on the machine.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualClock(Rc<RefCell<Timers>>);
 
 #[derive(Debug, Default)]
 struct Timers {
     now: u64,
-    /// Who waits, by moment and then in the order of asking.
+    /// The waiting tasks, by deadline and then in the order of registration.
     waiting: BTreeMap<(u64, u64), Waker>,
     asked: u64,
 }
 
-/// Nothing can go on: the future waits for something that no timer brings.
+/// No progress is possible: the future waits for something that no timer brings about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "nothing can go on at {at} ms: the future waits, but no timer is set; something is never answered"
@@ -44,7 +44,7 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// The time.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Now {
         let ms = self.0.borrow().now;
@@ -54,7 +54,7 @@ impl VirtualClock {
         }
     }
 
-    /// Ends at a moment.
+    /// Completes at a point in time.
     #[must_use]
     pub fn sleep_until(&self, until: Millis) -> Sleep {
         Sleep {
@@ -64,16 +64,16 @@ impl VirtualClock {
         }
     }
 
-    /// Ends after so many milliseconds.
+    /// Completes after this many milliseconds.
     #[must_use]
     pub fn sleep(&self, ms: u64) -> Sleep {
         self.sleep_until(self.now().mono.after(ms))
     }
 
-    /// Turns a future to its end, in virtual time.
+    /// Runs a future to completion in virtual time.
     ///
     /// # Errors
-    /// [`Stuck`] when it waits for something that will never come.
+    /// [`Stuck`] if it waits for something that never happens.
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Stuck> {
         let woken = Arc::new(Flag::default());
         let waker = Waker::from(woken.clone());
@@ -94,7 +94,7 @@ impl VirtualClock {
         }
     }
 
-    /// Jumps to the next awaited moment and wakes those who wait for it.
+    /// Jumps to the next timer and wakes the tasks that wait for it.
     fn advance(&self) -> bool {
         let mut timers = self.0.borrow_mut();
         let Some((&(until, _), _)) = timers.waiting.first_key_value() else {
@@ -107,7 +107,7 @@ impl VirtualClock {
         {
             due.push(first.remove());
         }
-        // Whoever is woken may look at the clock.
+        // A waker may access the clock.
         drop(timers);
         due.into_iter().for_each(Waker::wake);
         true
@@ -119,7 +119,7 @@ impl VirtualClock {
 pub struct Sleep {
     clock: VirtualClock,
     until: u64,
-    /// Its key among those who wait.
+    /// Its key in the map of waiting tasks.
     place: Option<(u64, u64)>,
 }
 
@@ -143,7 +143,7 @@ impl Future for Sleep {
 }
 
 impl Drop for Sleep {
-    /// Whoever no longer waits must not make time pass.
+    /// A dropped sleep must not make time advance.
     fn drop(&mut self) {
         if let Some(place) = self.place {
             self.clock.0.borrow_mut().waiting.remove(&place);

@@ -1,4 +1,4 @@
-//! A host without a world: for tests of sessions.
+//! An in-memory host for tests of sessions.
 
 mod effects;
 mod hook;
@@ -32,10 +32,10 @@ use self::{hook::Hook, inputs::Inputs, tool::Tool};
 pub use self::{hook::HookStep, tool::ToolStep};
 use super::clock::{Stuck, VirtualClock};
 
-/// The working directory when a test names none.
+/// The default working directory.
 const CWD: &str = "/work";
 
-/// A host whose model follows a script, whose tools are closures, and whose time is virtual.
+/// A host with a scripted model, tools that are closures, and virtual time.
 ///
 /// ```
 /// use windlass_core::{Spec, json::RawJson, tool::{ToolDefinition, ToolResult}};
@@ -61,10 +61,10 @@ pub struct TestHost {
     http_failures: RefCell<VecDeque<HttpFailure>>,
     tools: RefCell<BTreeMap<String, Tool>>,
     hooks: RefCell<BTreeMap<String, Hook>>,
-    /// Their registrations, for the session's spec.
+    /// Their matchers, for the session's spec.
     hook_matchers: Vec<HookMatcher>,
     permission: RefCell<Decide>,
-    /// Whether the test said how to answer.
+    /// Whether the test has set how permission questions are answered.
     decides: bool,
     resolved: BTreeMap<String, Result<String, String>>,
     persist_failures: RefCell<VecDeque<String>>,
@@ -72,10 +72,10 @@ pub struct TestHost {
     seen: RefCell<Seen>,
 }
 
-/// How permission questions are answered.
+/// Answers permission questions.
 type Decide = Box<dyn FnMut(&PermissionRequest) -> PermissionResponse>;
 
-/// What a host was asked and told.
+/// What a host has been asked to do and told.
 #[derive(Debug, Default)]
 struct Seen {
     requests: Vec<HttpRequest>,
@@ -97,20 +97,20 @@ impl fmt::Debug for TestHost {
     }
 }
 
-/// Why a run in a [`TestHost`] did not come to its end.
+/// Why a run in a [`TestHost`] did not complete.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// The session refused what it was told.
+    /// The session rejected an input.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// Nothing could go on.
+    /// No progress was possible.
     #[error(transparent)]
     Stuck(#[from] Stuck),
 }
 
 impl TestHost {
-    /// A host whose model follows this script. It has no tools, answers no permission question
-    /// with yes, and stands in `/work`.
+    /// A host whose model follows this script. It has no tools, denies every permission question, and its working directory
+    /// is `/work`.
     #[must_use]
     pub fn new(script: Script) -> Self {
         let clock = VirtualClock::new();
@@ -136,20 +136,20 @@ impl TestHost {
         }
     }
 
-    /// The directory that relative paths start from.
+    /// Sets the directory to which relative paths refer.
     #[must_use]
     pub fn cwd(mut self, cwd: &str) -> Self {
         self.cwd = normalised("/", cwd);
         self
     }
 
-    /// A tool that answers at once.
+    /// Adds a tool that answers immediately.
     #[must_use]
     pub fn tool(self, name: &str, mut run: impl FnMut(&ToolCall) -> ToolResult + 'static) -> Self {
         self.tool_steps(name, move |call| Vec::from([ToolStep::Return(run(call))]))
     }
 
-    /// A tool that takes its time: reports, waits, hears or ignores that it is cancelled.
+    /// Adds a tool that runs step by step: it reports progress, takes time, reacts to cancellation or ignores it.
     #[must_use]
     pub fn tool_steps(
         self,
@@ -162,8 +162,8 @@ impl TestHost {
         self
     }
 
-    /// A hook for every occurrence of an event, which answers at once. It is registered in the specs of
-    /// this host's sessions, behind the hooks they have.
+    /// Adds a hook that matches every occurrence of an event and answers immediately. It is registered in the specs of this
+    /// host's sessions, after their own hooks.
     #[must_use]
     pub fn hook<O: Into<HookOutput>>(
         self,
@@ -176,8 +176,8 @@ impl TestHost {
         })
     }
 
-    /// A hook that takes its time, crashes or hangs, for the tools and within the time that the matcher
-    /// says. The matcher names no hooks: this one is added to it.
+    /// Adds a hook that takes time, crashes or hangs, for the tools and with the timeout of the matcher. The matcher must not
+    /// name hooks: this one is added to it.
     #[must_use]
     pub fn hook_steps(
         mut self,
@@ -191,8 +191,7 @@ impl TestHost {
         self
     }
 
-    /// How permission questions are answered. Without this nobody is asked, and what would be
-    /// asked is denied.
+    /// Sets how permission questions are answered. By default no questions are asked, and calls that need one are denied.
     #[must_use]
     pub fn permission(
         mut self,
@@ -203,14 +202,13 @@ impl TestHost {
         self
     }
 
-    /// Answers every permission question with yes.
+    /// Allows every permission question.
     #[must_use]
     pub fn allow_all(self) -> Self {
         self.permission(|_| PermissionResponse::allow())
     }
 
-    /// What a path is in truth: a link's target, or why it cannot be resolved. Other paths are
-    /// only normalised.
+    /// Sets what a path resolves to: the target of a link, or an error. Other paths are only normalised.
     #[must_use]
     pub fn resolves(mut self, path: &str, to: Result<&str, &str>) -> Self {
         let to = to.map(ToString::to_string).map_err(ToString::to_string);
@@ -218,36 +216,36 @@ impl TestHost {
         self
     }
 
-    /// Lets the next request to the model fail on the way; several calls, several requests.
+    /// Makes the next request to the model fail in transport. Each call affects one further request.
     #[must_use]
     pub fn http_failure(self, failure: HttpFailure) -> Self {
         self.http_failures.borrow_mut().push_back(failure);
         self
     }
 
-    /// Lets the next write to the transcript fail for this reason; several calls, several writes.
+    /// Makes the next transcript write fail with this reason. Each call affects one further write.
     #[must_use]
     pub fn persist_failure(self, reason: &str) -> Self {
         self.persist_failures.borrow_mut().push_back(reason.into());
         self
     }
 
-    /// Gives an input when the first message that fits has come out.
+    /// Schedules an input for the first message that satisfies a condition.
     #[must_use]
     pub fn input_when(self, fits: impl Fn(&Message) -> bool + 'static, input: Input) -> Self {
         self.inputs.borrow_mut().when(Box::new(fits), input);
         self
     }
 
-    /// Gives an input at a moment of virtual time, in milliseconds since the start.
+    /// Schedules an input for a point in virtual time, in milliseconds since the start.
     #[must_use]
     pub fn input_at(self, at: u64, input: Input) -> Self {
         self.inputs.borrow_mut().at(Millis(at), input);
         self
     }
 
-    /// A session with a fixed id and seed. Where the spec is silent it stands in this host's
-    /// directory; somebody can be asked when the test said how to answer.
+    /// A session with a fixed id and seed. If the spec has no working directory, it gets this host's. Permission questions
+    /// are enabled if the test has set how they are answered.
     #[must_use]
     pub fn session(&self, mut spec: Spec) -> Session {
         if spec.environment.cwd.is_empty() {
@@ -258,20 +256,20 @@ impl TestHost {
         Session::new(Arc::new(spec), uuid_v4([7; 16]), [7; 32])
     }
 
-    /// Gives a session one prompt and turns it until it is idle again.
+    /// Sends a prompt to a session and runs it until it is idle.
     ///
     /// # Errors
-    /// [`RunError`] when the session refuses something, or waits for what never comes.
+    /// [`RunError`] if the session rejects an input, or waits for something that never happens.
     pub fn prompt(&self, session: &mut Session, text: &str) -> Result<Vec<Message>, RunError> {
         self.run(session, [Input::Prompt(Prompt::text(text))])
     }
 
-    /// Turns a session until these inputs, and those of [`input_when`](Self::input_when) and
-    /// [`input_at`](Self::input_at), are used up and it is idle. Gives the messages of this run.
+    /// Runs a session until these inputs, and those of [`input_when`](Self::input_when) and [`input_at`](Self::input_at), are
+    /// used up and it is idle. Returns the messages of this run.
     ///
     /// # Errors
-    /// [`RunError`] when the session refuses something, or waits for what never comes: an answer
-    /// that hangs, or a message that an input waits for.
+    /// [`RunError`] if the session rejects an input, or waits for something that never happens: an answer that hangs, or a
+    /// message that an input is scheduled for.
     pub fn run(
         &self,
         session: &mut Session,
@@ -284,10 +282,10 @@ impl TestHost {
         Ok(self.seen.borrow().messages[before..].to_vec())
     }
 
-    /// Turns any future in this host's time.
+    /// Runs any future in this host's virtual time.
     ///
     /// # Errors
-    /// [`Stuck`] when it waits for something that will never come.
+    /// [`Stuck`] if it waits for something that never happens.
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Stuck> {
         self.clock.block_on(future)
     }
@@ -310,7 +308,7 @@ impl TestHost {
         self.seen.borrow().requests.clone()
     }
 
-    /// All tool calls so far, in the order they began.
+    /// All tool calls so far, in the order in which they began.
     #[must_use]
     pub fn calls(&self) -> Vec<ToolCall> {
         self.seen.borrow().calls.clone()
@@ -322,7 +320,7 @@ impl TestHost {
         self.seen.borrow().questions.clone()
     }
 
-    /// All hooks so far, in the order they began.
+    /// All hook calls so far, in the order in which they began.
     #[must_use]
     pub fn hook_calls(&self) -> Vec<HookCall> {
         self.seen.borrow().hooks.clone()
@@ -334,22 +332,22 @@ impl TestHost {
         self.seen.borrow().entries.clone()
     }
 
-    /// Requests that the script did not expect.
+    /// Requests that did not match the script.
     #[must_use]
     pub fn misses(&self) -> Vec<Miss> {
         self.model.borrow().misses().to_vec()
     }
 
-    /// Whether the script was followed to its end.
+    /// Checks that the script was followed to its end.
     ///
     /// # Errors
-    /// [`Unmet`]: the misses, and the exchanges that were not asked for.
+    /// [`Unmet`] with the misses and the exchanges that were not requested.
     pub fn verify(&self) -> Result<(), Unmet> {
         self.model.borrow().verify()
     }
 }
 
-/// An absolute path without `.` and `..`, by its letters alone.
+/// Normalises `.` and `..` of an absolute path without resolving links.
 pub(super) fn normalised(cwd: &str, path: &str) -> String {
     let whole = match path.starts_with('/') {
         true => path.to_string(),

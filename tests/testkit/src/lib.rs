@@ -1,11 +1,11 @@
-//! For tests of agents: a host without a world, a readable form of what came out, and a simulation in which everything goes
-//! wrong. Free of IO.
+//! Tools for testing agents: an in-memory host, a readable rendering of messages, and a simulation that injects faults. Does
+//! no IO.
 //!
 //! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
-//! - [`Sim`]: thousands of seeded runs, with the [`oracle`]s of the machine.
-//! - [`assert_transcript`]: an assertion that reads like the transcript.
+//! - [`Sim`]: thousands of seeded runs, checked by the [`oracle`]s of the machine.
+//! - [`assert_transcript`]: an assertion that is written like the transcript.
 //! - [`render()`]: a message stream as text for snapshots.
-//! - [`store`]: what windlass promises of stores, for whoever writes a [`Store`](windlass_engine::store::Store).
+//! - [`store`]: a conformance test suite for implementations of [`Store`](windlass_engine::store::Store).
 //!
 //! The scripted model is that of `windlass-scripted-model`; journals are those of [`windlass_core::journal`].
 #![forbid(unsafe_code)]
@@ -38,7 +38,7 @@ pub use self::{
     transcript::{TranscriptDifference, assert_transcript, compare_transcript},
 };
 
-/// The tutorial: its examples are compiled and run.
+/// The tutorial; its examples are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/testing.md")]
 mod tutorial {}

@@ -1,4 +1,4 @@
-//! Messages as a person reads them: one line each, the same on every machine.
+//! Renders messages for people: one line each, identical on every machine.
 
 use alloc::{
     collections::BTreeMap,
@@ -10,17 +10,17 @@ use alloc::{
 use serde_json::Value;
 use windlass_core::{id::Uuid, message::Message};
 
-/// How much of a text is shown, in characters.
+/// The maximum length of a rendered text, in characters.
 const SHOWN_CHARS: usize = 200;
 
-/// A message stream as text for snapshots: one line a message, without durations, and with UUIDs
-/// numbered in the order they appear (`uuid-1`).
+/// Renders a message stream as text for snapshots: one line for each message, without durations, and with UUIDs numbered in
+/// the order of their appearance (`uuid-1`).
 #[must_use]
 pub fn render<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut uuids = Uuids::default();
     let mut out = String::new();
     for message in messages {
-        // By way of JSON: what an application reads is what a snapshot shows.
+        // Via JSON, so that a snapshot shows what an application reads.
         let value: Value = serde_json::from_str(&message.to_line()).unwrap_or_default();
         out.push_str(&uuids.numbered(&line(&value)));
         out.push('\n');
@@ -168,7 +168,7 @@ fn result(message: &Value) -> String {
     parts.join(" ")
 }
 
-/// UUIDs by the order they appear in.
+/// Numbers UUIDs in the order of their appearance.
 #[derive(Default)]
 struct Uuids(BTreeMap<Uuid, usize>);
 

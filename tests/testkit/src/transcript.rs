@@ -1,4 +1,4 @@
-//! Assertions that read like the transcript.
+//! Assertions that are written like the transcript.
 
 use alloc::{
     borrow::ToOwned,
@@ -10,28 +10,28 @@ use windlass_core::message::Message;
 
 use super::render;
 
-/// What stands for any number of lines.
+/// A placeholder for any number of lines.
 const ANY_LINES: &str = "…";
 
-/// A transcript that is not as expected.
+/// A difference between messages and an expected transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the transcript is not as expected: line {line} should be\n  {}\nbut is\n  {}\nthe whole transcript:\n{transcript}",
     expected.as_deref().unwrap_or("(the end)"), found.as_deref().unwrap_or("(the end)"))]
 pub struct TranscriptDifference {
-    /// The line of what was found, from 1.
+    /// The line in what was found, counted from 1.
     pub line: usize,
-    /// What was expected there; none for the end.
+    /// The expected line; `None` for the end.
     pub expected: Option<String>,
-    /// What is there; none for the end.
+    /// The line that was found; `None` for the end.
     pub found: Option<String>,
-    /// All that was found.
+    /// The complete transcript that was found.
     pub transcript: String,
 }
 
-/// Compares messages, as [`render()`] shows them, with a transcript.
+/// Compares messages, rendered by [`render()`], with an expected transcript.
 ///
-/// Indentation and empty lines of what is expected do not matter. A line `…` stands for any number of lines, and a
-/// line that ends in `…` for every line that begins so.
+/// Indentation and empty lines of the expected text are ignored. A line `…` matches any number of lines, and a line that ends
+/// in `…` matches every line with that prefix.
 ///
 /// # Errors
 /// The first [`TranscriptDifference`].

@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 500;
 pub(super) struct Lines {
     pub(super) window: Window,
     numbers: bool,
-    /// Whether lines around matches are shown, so that groups of lines are to be told apart.
+    /// Whether context lines are shown, so that groups of lines need separators.
     grouped: bool,
     pub(super) text: String,
     /// Lines so far, shown or not, separators included.
@@ -42,12 +42,12 @@ impl Lines {
         }
     }
 
-    /// Whether nothing more is taken.
+    /// Whether no more lines are accepted.
     pub(super) fn is_full(&self) -> bool {
         self.left_out || self.too_long
     }
 
-    /// What takes the lines of the next file. `name` gives the name it is shown by.
+    /// Accepts the lines of the next file. `name` returns its display name.
     pub(super) fn of_file<'a>(&'a mut self, name: &'a dyn Fn() -> String) -> FileLines<'a> {
         FileLines {
             all: self,
@@ -58,7 +58,7 @@ impl Lines {
         }
     }
 
-    /// Takes note of the next line; says whether it is to be shown.
+    /// Counts the next line; returns whether it is shown.
     fn next_is_shown(&mut self) -> bool {
         if self.lines >= self.window.end() {
             self.left_out = true;
@@ -80,19 +80,19 @@ impl Lines {
     }
 }
 
-/// Takes the lines of one file.
+/// Accepts the lines of one file.
 pub(super) struct FileLines<'a> {
     all: &'a mut Lines,
     file_name: &'a dyn Fn() -> String,
     name: Option<String>,
-    /// Whether there was a line of the file.
+    /// Whether the file has had a line.
     started: bool,
     /// Whether the file is among those that are shown.
     listed: bool,
 }
 
 impl FileLines<'_> {
-    /// Takes one line; says whether more are wanted.
+    /// Accepts one line; returns whether more are wanted.
     fn push(&mut self, mark: char, number: Option<u64>, line: &[u8]) -> bool {
         if !std::mem::replace(&mut self.started, true) && self.all.lines > 0 && self.all.grouped {
             self.separate();

@@ -15,7 +15,7 @@ const PIECE: u32 = 128 * 1024;
 /// What a multi-line search may keep of one file, in bytes; it needs the whole file in memory.
 const LARGEST_MULTILINE: usize = 64 << 20;
 
-/// What an expression may take once it is compiled, in bytes: `((a{1,1000}){1,1000}){1,1000}` would take all there is.
+/// The maximum size of a compiled expression, in bytes: `((a{1,1000}){1,1000}){1,1000}` would exhaust the memory.
 const LARGEST_EXPRESSION: usize = 10 << 20;
 
 /// A compiled expression with the buffers of a search, used for all files.
@@ -74,7 +74,7 @@ impl Search {
         count.0
     }
 
-    /// Hands the lines of a file to a sink.
+    /// Passes the lines of a file to a sink.
     pub(super) fn lines<T: Tree, S: Sink<Error = io::Error>>(
         &mut self,
         tree: &T,
@@ -84,10 +84,10 @@ impl Search {
         self.search(tree, path, sink);
     }
 
-    /// A file that cannot be read, or not to its end, matches as far as it was read: a search over thousands of files
-    /// does not fail for one of them.
+    /// If a file cannot be read completely, only the part that was read is searched: a search over thousands of files does
+    /// not fail because of one of them.
     fn search<T: Tree, S: Sink<Error = io::Error>>(&mut self, tree: &T, path: &str, sink: S) {
-        // Behind one type, so that the searcher is compiled once and not for every sink.
+        // A trait object, so that the searcher is compiled only once and not for every sink.
         let sink: Box<dyn Sink<Error = io::Error> + '_> = Box::new(sink);
         let Ok(head) = tree.read(path, 0, PIECE) else {
             return;
@@ -107,9 +107,9 @@ impl Search {
     }
 }
 
-/// What is wrong with a pattern.
+/// The error for an invalid pattern.
 fn explain(input: &Input, error: &str) -> ToolError {
-    // The parser draws the pattern with an arrow, over several lines; its last line says what is wrong.
+    // The parser marks the position in the pattern on several lines; its last line states the problem.
     let fault = error.rsplit("error: ").next().unwrap_or(error).trim();
     let hint = if !input.multiline && input.pattern.contains("\\n") {
         " To match across lines, set multiline."
@@ -129,10 +129,10 @@ fn explain(input: &Input, error: &str) -> ToolError {
 struct Pieces<'a, T> {
     tree: &'a T,
     path: &'a str,
-    /// Where the next piece starts.
+    /// The offset of the next piece.
     offset: u64,
     piece: Vec<u8>,
-    /// How much of the piece was handed out.
+    /// How much of the piece has been returned.
     read: usize,
 }
 
@@ -165,13 +165,13 @@ impl Sink for First {
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        // A file that turns out to be binary is none to show, even if its first lines matched.
+        // A file that turns out to be binary does not count, even if its first lines matched.
         self.0 &= finish.binary_byte_offset().is_none();
         Ok(())
     }
 }
 
-/// Counts.
+/// Counts matches.
 struct Count(u64);
 
 impl Sink for Count {

@@ -22,7 +22,7 @@ struct File<'a> {
     dimensions: Option<Dimensions>,
 }
 
-/// In pixels. Images are passed on as they are, so what is displayed is the original.
+/// In pixels. Images are passed on unchanged, so the displayed size is the original one.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Dimensions {

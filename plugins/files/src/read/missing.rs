@@ -1,11 +1,11 @@
-//! A path that leads to nothing: what may have been meant.
+//! Error messages for paths that do not exist, with suggestions.
 
 use windlass_plugin::{Place, ToolError, Tree, entries};
 
 /// How many names are suggested.
 const SUGGESTIONS: usize = 3;
 
-/// Says that there is no such file, and which names in its directory are near.
+/// Reports that there is no such file, with similar names in its directory.
 pub(super) fn explain<T: Tree>(place: &Place<'_, T>) -> ToolError {
     let (parent, name) = place
         .relative
@@ -21,7 +21,7 @@ pub(super) fn explain<T: Tree>(place: &Place<'_, T>) -> ToolError {
             place.absolute
         ));
     };
-    // It is listed and cannot be opened: that is how a file looks which a rule closes under another of its names.
+    // It is listed but cannot be opened: a rule excludes it under another of its names.
     if entries.iter().any(|entry| entry.name == name) {
         return ToolError::new(format!(
             "{} may not be read: a rule closes this file, here or under another name.",
@@ -49,7 +49,7 @@ pub(super) fn explain<T: Tree>(place: &Place<'_, T>) -> ToolError {
     })
 }
 
-/// How far a name is from the wanted one; none if it is another name altogether.
+/// The distance of a name from the wanted one; `None` if they are too different.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     let stem = |name: &str| {
         name.rsplit_once('.')

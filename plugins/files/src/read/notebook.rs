@@ -158,7 +158,7 @@ fn show_output(output: &Value, text: &mut String, images: &mut Vec<Image>) {
                         media_type: media_type.to_owned(),
                         data,
                     }),
-                    // No image of this type, or a damaged one: the text stands for it.
+                    // There is no image of this type, or it is damaged: the text is shown instead.
                     _ => {}
                 }
             }

@@ -25,7 +25,7 @@ struct File<'a> {
     total_lines: usize,
 }
 
-/// Appends a line as Read shows it: the number, a tab, the line, cut if it is too long. Says whether it is whole.
+/// Appends a line in the format of Read: the number, a tab, the line, cut if it is too long. Returns whether it is complete.
 pub(crate) fn numbered(out: &mut String, number: usize, line: &str) -> bool {
     // Writing to a String cannot fail, here and below.
     let Some((end, _)) = line.char_indices().nth(LONGEST_LINE) else {
@@ -41,8 +41,8 @@ pub(crate) fn numbered(out: &mut String, number: usize, line: &str) -> bool {
     false
 }
 
-/// Shows lines of a text whose first piece was read already. The whole file passes through here, for its digest and
-/// its number of lines, but only the window stays in memory.
+/// Shows lines of a text whose first piece was read already. The whole file is read, for its digest and its number of lines,
+/// but only the window is kept in memory.
 pub(super) fn show<T: Tree>(
     place: &Place<'_, T>,
     head: Vec<u8>,
@@ -88,22 +88,22 @@ pub(super) fn show<T: Tree>(
         .with_observation(observation(&place.absolute, digest.finish(), whole)))
 }
 
-/// The lines that are shown. What follows the last line end counts as a line, empty or not: a reader sees from it
-/// whether the file ends with one.
+/// The lines that are shown. The text after the last line end counts as a line even if it is empty, which shows whether the
+/// file ends with a line end.
 struct Window {
     first: usize,
-    /// The line after the last one that is wanted.
+    /// The line after the last requested one.
     end: usize,
     /// The number of the line that is being read.
     line: usize,
     /// Its bytes so far, if it is in the window.
     current: Vec<u8>,
-    /// The lines as they are, without carriage returns.
+    /// The lines as in the file, without carriage returns.
     content: String,
     /// The lines as they are shown.
     display: String,
     shown: usize,
-    /// Lines that were too long.
+    /// The number of lines that were cut.
     cut: usize,
     /// Whether the text grew too long before the window was full.
     full: bool,
@@ -134,7 +134,7 @@ impl Window {
     fn feed(&mut self, mut piece: &[u8]) {
         while let Some(end) = memchr::memchr(b'\n', piece) {
             if self.line >= self.end || self.full {
-                // Nothing more is shown: the rest is only counted.
+                // Nothing more is shown; the remaining lines are only counted.
                 self.line += memchr::memchr_iter(b'\n', piece).count();
                 self.ends_with_empty_line = piece.ends_with(b"\n");
                 return;
@@ -165,7 +165,7 @@ impl Window {
         let bytes = std::mem::take(&mut self.current);
         let line = String::from_utf8_lossy(&bytes);
         let line = line.strip_suffix('\r').unwrap_or(&line);
-        // A byte order mark is no text; it stays in the file when that is edited.
+        // A byte order mark is not shown; it is preserved when the file is edited.
         let line = match self.line {
             1 => line.strip_prefix('\u{feff}').unwrap_or(line),
             _ => line,
@@ -184,7 +184,7 @@ impl Window {
         self.current.clear();
     }
 
-    /// Whether lines after the window hold anything.
+    /// Whether there is content after the window.
     fn goes_on(&self) -> bool {
         let after = self.line.saturating_sub(self.first + self.shown - 1);
         match self.ends_with_empty_line {
@@ -197,7 +197,7 @@ impl Window {
         self.first == 1 && self.shown > 0 && !self.goes_on() && self.cut == 0
     }
 
-    /// What the model reads.
+    /// The text for the model.
     fn text(&self, total_lines: usize) -> String {
         if total_lines == 0 {
             return "[The file exists and is empty.]".to_owned();

@@ -135,7 +135,7 @@ impl TestHost {
     }
 }
 
-/// The pieces of an answer as a host reports them, in virtual time.
+/// Emits the pieces of an answer in virtual time.
 fn answers(clock: VirtualClock, pieces: Vec<Piece>) -> impl Stream<Item = Answer> {
     stream::unfold(pieces.into_iter(), move |mut pieces| {
         let clock = clock.clone();

@@ -16,21 +16,21 @@ use windlass_core::{
 
 use crate::clock::VirtualClock;
 
-/// What a hook of a test does next.
+/// A step of a test hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookStep {
     /// Write to standard output.
     Write(String),
-    /// Work for so many milliseconds; a cancelled hook stops in the middle.
+    /// Work for this many milliseconds; cancellation interrupts it.
     Work(u64),
     /// Hang until it is cancelled.
     UntilCancelled,
-    /// Be done.
+    /// Finish with this answer.
     End(HookAnswer),
 }
 
 impl HookStep {
-    /// Be done with this output.
+    /// Finish with this output.
     #[must_use]
     pub fn answer(output: impl Into<HookOutput>) -> Self {
         Self::End(HookAnswer::Output(output.into().to_json()))
@@ -40,7 +40,7 @@ impl HookStep {
 /// A hook: the steps for an occurrence.
 pub(super) type Hook = Box<dyn FnMut(&HookInput) -> Vec<HookStep>>;
 
-/// Plays the steps. A hook that runs out of steps has failed.
+/// Performs the steps. A hook without a final step fails.
 pub(super) fn play(
     clock: VirtualClock,
     steps: Vec<HookStep>,

@@ -1,4 +1,4 @@
-//! When a test host says what.
+//! Scheduled inputs of a test host.
 
 use alloc::{boxed::Box, collections::VecDeque, rc::Rc, vec::Vec};
 use core::{
@@ -14,10 +14,10 @@ use windlass_core::{effect::Input, id::Millis, message::Message};
 
 use crate::clock::{Sleep, VirtualClock};
 
-/// Whether a message is the one that an input waits for.
+/// The condition on a message that triggers an input.
 pub(super) type Fits = Box<dyn Fn(&Message) -> bool>;
 
-/// Inputs that are due now, at a moment, or after a message.
+/// Inputs to deliver immediately, at a point in time, or after a message.
 pub(super) struct Inputs {
     clock: VirtualClock,
     due: VecDeque<Input>,
@@ -49,7 +49,7 @@ impl Inputs {
         self.awaiting.push((fits, input));
     }
 
-    /// A message came out: inputs that waited for it are due, in the order they were given.
+    /// Handles a message: the inputs that wait for it become due, in the order of scheduling.
     pub(super) fn seen(&mut self, message: &Message) {
         let mut still_awaiting = Vec::new();
         for (fits, input) in self.awaiting.drain(..) {
@@ -65,7 +65,7 @@ impl Inputs {
         }
     }
 
-    /// The next input; the end when none is left in any of the lists.
+    /// The next input; ends when all lists are empty.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Input>> {
         if let Some(input) = self.due.pop_front() {
             return Poll::Ready(Some(input));
@@ -83,7 +83,7 @@ impl Inputs {
     }
 }
 
-/// The inputs as a session's driver takes them.
+/// The inputs as a stream for the session's driver.
 pub(super) fn stream(inputs: Rc<RefCell<Inputs>>) -> impl Stream<Item = Input> {
     stream::unfold(inputs, |inputs| async move {
         let input = poll_fn(|cx| inputs.borrow_mut().poll_next(cx)).await?;

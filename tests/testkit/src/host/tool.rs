@@ -1,4 +1,4 @@
-//! Tools of a test host, step by step.
+//! Tools of a test host that run step by step.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::pin::pin;
@@ -16,27 +16,27 @@ use windlass_core::{
 
 use crate::clock::VirtualClock;
 
-/// What a tool of a test does next.
+/// A step of a test tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolStep {
-    /// Say what it is doing.
+    /// Report progress.
     Progress(String),
-    /// Work for so many milliseconds; a cancelled tool stops in the middle.
+    /// Work for this many milliseconds; cancellation interrupts it.
     Work(u64),
-    /// Work for so many milliseconds, deaf to being cancelled.
+    /// Work for this many milliseconds, ignoring cancellation.
     WorkOn(u64),
-    /// Wait until it is cancelled, then end without a result.
+    /// Wait until it is cancelled, then finish without a result.
     UntilCancelled,
-    /// Never end, cancelled or not: only dropping it helps.
+    /// Never finish, even if cancelled; the call has to be dropped.
     Forever,
-    /// Be done.
+    /// Finish with this result.
     Return(ToolResult),
 }
 
 /// A tool: the steps for a call.
 pub(super) type Tool = Box<dyn FnMut(&ToolCall) -> Vec<ToolStep>>;
 
-/// Plays the steps. A tool that runs out of steps has failed.
+/// Performs the steps. A tool without a final step fails.
 pub(super) fn play(
     clock: VirtualClock,
     steps: Vec<ToolStep>,

@@ -1,4 +1,4 @@
-//! Effects have names of their own, and none outlives its run.
+//! Effects have unique names, and no effect outlives its run.
 
 use alloc::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::{Check, Oracle, View, Violation, message_of};
 pub(super) struct Answered {
     issued: BTreeSet<EffectId>,
     cancelled: BTreeSet<EffectId>,
-    /// Put away once, an effect may be issued again under its name.
+    /// After a restore, an effect may be issued again under its name.
     was_restored: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What only a person can answer does not run before a person, or a hook in their place, said yes.
+//! A call that requires the consent of a person does not run before a person, or a hook in their place, has allowed it.
 
 use alloc::collections::BTreeSet;
 
@@ -15,9 +15,9 @@ use super::{Check, Oracle, View, Violation};
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Consents {
-    /// Trusted hooks that may answer in a person's place.
+    /// Trusted hooks that may answer in place of a person.
     hooks: BTreeSet<EffectId>,
-    /// Calls to which somebody said yes, by agent, turn and call.
+    /// Calls that have been allowed, by agent, turn and call.
     given: BTreeSet<(u32, u32, u32)>,
 }
 
@@ -70,7 +70,7 @@ impl Oracle for Consents {
     }
 }
 
-/// Whether a hook's answer allows the call. Read here once more, field by field.
+/// Whether a hook's answer allows the call. Parsed independently of the core, field by field.
 fn allows(answer: &HookAnswer) -> bool {
     let text = match answer {
         HookAnswer::Output(json) => json.get(),

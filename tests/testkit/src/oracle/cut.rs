@@ -1,9 +1,9 @@
-//! Nothing of a response that did not come to its end is shown as a response or kept, but for the texts of one that was
-//! interrupted, where the spec wants those.
+//! Nothing of an incomplete response is shown as a response or kept, except the texts of an interrupted one, if the spec
+//! keeps them.
 //!
-//! The oracle reads along what the server sends. A response counts as complete when its end mark has been
-//! handed in: `message_stop`, `[DONE]`, a stop or finish reason (some servers leave the mark behind it out, and
-//! with a reason nothing but counts can be missing), or the last brace of a plain JSON answer.
+//! The oracle reads everything that the server sends. A response counts as complete when its end mark has been delivered:
+//! `message_stop`, `[DONE]`, a stop or finish reason (some servers omit the end mark after it, and only counts can follow a
+//! reason), or the last brace of a plain JSON answer.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -26,13 +26,13 @@ use super::{Check, Oracle, View, Violation, message_of};
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Cut {
-    /// What the server sent so far, by request.
+    /// The bytes received so far, by request.
     arriving: BTreeMap<EffectId, Vec<u8>>,
-    /// Blocks of responses that were shown whole.
+    /// Blocks of responses that were shown completely.
     shown: BTreeSet<String>,
-    /// Messages of the history that were held against them.
+    /// The number of messages of the history that have been checked.
     checked: usize,
-    /// The same of the subagents' histories: their lengths in bytes, and how many messages.
+    /// The same for the histories of subagents: their length in bytes and number of messages.
     of_agents: BTreeMap<u32, (usize, usize)>,
 }
 
@@ -78,7 +78,7 @@ impl Oracle for Cut {
             });
         }
         for block in &said.message.content {
-            // As values: the history encodes them itself.
+            // Compared as values, because the history encodes them anew.
             let block: Value = serde_json::from_str(block.get()).unwrap_or_default();
             self.shown.insert(block.to_string());
         }
@@ -87,14 +87,14 @@ impl Oracle for Cut {
 
     fn quiet(&mut self, view: &View<'_>, history: Option<&[Value]>) -> Check {
         if let Some(history) = history {
-            // All but the last stay as they are, unless the history was made shorter.
+            // All messages but the last are unchanged, unless the history was compacted.
             let from = self.checked.min(history.len());
             self.checked = history.len().saturating_sub(1);
             history[from..]
                 .iter()
                 .try_for_each(|message| self.was_shown(message))?;
         }
-        // Where not everything of agents is shown, there is nothing to hold their histories against.
+        // If the messages of agents are not all shown, their histories cannot be checked.
         match view.spec.tools.tasks.tool_calls_only {
             true => Ok(()),
             false => self.agents(view),
@@ -103,7 +103,7 @@ impl Oracle for Cut {
 }
 
 impl Cut {
-    /// The conversations of subagents, as far as they are new.
+    /// Checks the new messages of subagents' conversations.
     fn agents(&mut self, view: &View<'_>) -> Check {
         for (number, id) in view.session.agents() {
             let Some(history) = view.session.agent_history(id) else {
@@ -124,7 +124,7 @@ impl Cut {
         Ok(())
     }
 
-    /// A message of a history: every block of a response was shown.
+    /// Checks that every block of a response in a history was shown.
     fn was_shown(&self, message: &Value) -> Check {
         if message["role"] != "assistant" {
             return Ok(());
@@ -141,7 +141,7 @@ impl Cut {
     }
 }
 
-/// Whether a body has reached its end mark.
+/// Whether a body contains its end mark.
 fn is_whole(body: &[u8]) -> bool {
     let has = |mark: &str| memmem::find(body, mark.as_bytes()).is_some();
     has("\"message_stop\"")

@@ -1,7 +1,7 @@
 //! No tool runs without a recorded decision that names its cause.
 //!
-//! A call that the host runs goes out as an effect, and must be recorded by then. One of the core's own tools leaves no
-//! effect: what shows that it ran is a result that is no error, or an agent that is at work on it.
+//! A call that the host runs is issued as an effect, and its decision must be recorded by then. Calls of the core's own tools
+//! issue no effect: that they ran shows in a result that is not an error, or in an agent that works on the call.
 
 use alloc::{collections::BTreeSet, string::String};
 
@@ -15,20 +15,20 @@ use windlass_core::{
 
 use super::{Check, Oracle, View, Violation, message_of};
 
-/// A call as messages tell it: the call that the agent works on which makes it, if an agent does, and its id. Servers have
-/// been seen to repeat ids, so that of an agent's call may be that of another's, or of the call that the agent works on.
+/// A call as identified in messages: the call that the calling agent works on, if it is an agent's, and its id. Servers have
+/// been observed to reuse ids, so two agents, or an agent and its caller, may have calls with the same id.
 type CallName = (Option<String>, String);
 
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Decisions {
-    /// Calls that were let run and have no result yet.
+    /// Approved calls that have no result yet.
     open: BTreeSet<CallName>,
-    /// Calls that were let run.
+    /// Approved calls.
     all: BTreeSet<CallName>,
     /// The effects that run them.
     effects: BTreeSet<EffectId>,
-    /// Calls by which the model hands over its answer as a value: they run nothing, so nobody decides about them.
+    /// Calls by which the model returns its structured output: they run nothing, so there is no decision.
     handed_over: BTreeSet<CallName>,
 }
 
@@ -81,10 +81,10 @@ impl Oracle for Decisions {
 }
 
 impl Decisions {
-    /// An agent is at work on a call.
+    /// Checks the call that an agent works on.
     fn works(&self, call: Option<&String>) -> Check {
         match call {
-            // Only the conversation starts agents.
+            // Only the main conversation starts agents.
             Some(id) if !self.all.contains(&(None, id.clone())) => {
                 Err(undecided(id, "has an agent"))
             }
@@ -109,7 +109,7 @@ impl Decisions {
     }
 }
 
-/// The id of a call by which the answer is handed over, if a block is one.
+/// The id of a call that returns structured output, if the block is one.
 fn handing_over(block: &RawJson) -> Option<String> {
     let block = RawObject::parse(block.get()).ok()?;
     let is_it = block.get_string("name").as_deref() == Some(output::TOOL);

@@ -1,7 +1,7 @@
-//! What is denied does not run, whoever allows it.
+//! A denied call does not run, even if something else allows it.
 //!
-//! Judged without the judge: by the names of tools that are denied altogether, and by whatever the test
-//! itself knows to be forbidden.
+//! Checked without the permission code: by the names of tools that are denied completely, and by a predicate that a test
+//! provides.
 
 use alloc::{
     boxed::Box,
@@ -20,15 +20,15 @@ use windlass_core::{
 
 use super::{Check, Oracle, View, Violation};
 
-/// A call that must never run, in the words of the test: gets the call and the real paths it names, and gives
-/// the reason.
+/// A predicate for calls that must never run: gets the call and the real paths that it names, and returns the reason if the
+/// call is forbidden.
 pub type Forbidden = Box<dyn Fn(&ToolCall, &[String]) -> Option<String>>;
 
-/// The oracle of this module. A test that knows more than names adds it with [`Deny::also`].
+/// The oracle of this module. A test adds its own predicate with [`Deny::also`].
 #[derive(Default)]
 pub struct Deny {
     also: Option<Forbidden>,
-    /// The real paths of calls, by agent, turn and call.
+    /// The real paths named by calls, by agent, turn and call.
     resolved: BTreeMap<(u32, u32, u32), Vec<String>>,
 }
 
@@ -39,7 +39,7 @@ impl core::fmt::Debug for Deny {
 }
 
 impl Deny {
-    /// Calls that must never run beside those of tools that are denied altogether.
+    /// Adds a predicate to the check of tools that are denied completely.
     #[must_use]
     pub fn also(forbidden: Forbidden) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Oracle for Deny {
     }
 }
 
-/// The rule that denies a tool altogether, under the name it has or one it had.
+/// The rule that denies a tool completely, under its current or a former name.
 fn by_name(spec: &Spec, name: &str) -> Option<String> {
     let rules = &spec.policy.permissions.rules.deny;
     let present = spec.tool(name).map_or(name, |tool| tool.name.as_str());

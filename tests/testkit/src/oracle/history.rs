@@ -1,4 +1,4 @@
-//! The API would accept what is said, now and next.
+//! The API would accept every request, and the current history.
 
 use alloc::{format, string::ToString, vec::Vec};
 
@@ -23,7 +23,7 @@ impl Oracle for History {
         let Output::Effect(id, Effect::Http(request)) = output else {
             return Ok(());
         };
-        // Formats that are not known here have other rules; the history itself is checked whatever the format.
+        // The rules of other formats are not known here; the history itself is checked in any format.
         let validate = match request.path.as_str() {
             path if path.starts_with("/v1/messages") => validate_request,
             path if path.ends_with("/chat/completions") => validate_chat_request,
@@ -35,8 +35,8 @@ impl Oracle for History {
         })
     }
 
-    /// At any moment the conversation must be one that can be gone on with: every call before the last
-    /// response is answered, and once those of the last one are, the next prompt fits on top.
+    /// At any time the conversation must be one that can be continued: every call before the last response is answered, and
+    /// once those of the last response are, a further prompt can be added.
     fn quiet(&mut self, view: &View<'_>, said: Option<&[Value]>) -> Check {
         let Some(said) = said.filter(|said| !said.is_empty()) else {
             return Ok(());
@@ -55,15 +55,15 @@ impl Oracle for History {
     }
 }
 
-/// The conversation, message by message.
+/// The messages of the conversation.
 pub(super) fn messages(session: &Session) -> Vec<Value> {
     (session.history().lines())
-        // What is no JSON is found by the validator: it has no role.
+        // Invalid JSON is detected by the validator, because it has no role.
         .map(|line| serde_json::from_slice(&line).unwrap_or(Value::Null))
         .collect()
 }
 
-/// Answers the calls of the last response and says something on top.
+/// Answers the calls of the last response and adds a prompt.
 fn complete(messages: &mut Vec<Value>) {
     let next = json!({"type": "text", "text": "next"});
     let last = messages.last_mut();

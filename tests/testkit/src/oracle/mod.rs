@@ -57,47 +57,47 @@ pub use self::{
     violation::Violation,
 };
 
-/// What a check comes to.
+/// The result of a check.
 pub type Check = Result<(), Violation>;
 
-/// What an oracle sees beside the event it is told of.
+/// What an oracle sees besides the event.
 #[derive(Debug)]
 pub struct View<'a> {
     /// The session, after the event.
     pub session: &'a Session,
-    /// What it was told at its beginning.
+    /// The spec that it started with.
     pub spec: &'a Spec,
-    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    /// Effects that have no last answer and have been neither cancelled nor dropped.
     pub running: &'a BTreeSet<EffectId>,
-    /// The model's ids of the tool calls that were made, by their effects.
+    /// The model's ids of the tool calls, by their effects.
     pub calls: &'a BTreeMap<EffectId, String>,
-    /// What goes on in the background, by the ids of the tasks.
+    /// The running background tasks, by id.
     pub background: &'a BTreeMap<String, TaskStarted>,
 }
 
 impl View<'_> {
-    /// The background task that a call of the model became, by the model's id of the call.
+    /// The background task of a call, by the model's id of the call.
     #[must_use]
     pub fn task_of(&self, tool_use_id: &str) -> Option<&TaskStarted> {
         let is_it = |task: &&TaskStarted| task.tool_use_id.as_deref() == Some(tool_use_id);
         self.background.values().find(is_it)
     }
 
-    /// Whether a subagent is at work in the background.
+    /// Whether a subagent is running in the background.
     #[must_use]
     pub fn has_background_agent(&self) -> bool {
         let is_agent = |task: &TaskStarted| task.task_type == Some(TaskKind::LocalAgent);
         self.background.values().any(is_agent)
     }
 
-    /// Whether a subagent, by the number that its effects carry, is at work in the background.
+    /// Whether the subagent with this number in its effect ids is running in the background.
     #[must_use]
     pub fn is_background_agent(&self, number: u32) -> bool {
         let mut agents = self.session.agents();
         agents.any(|(agent, id)| agent == number && self.background.contains_key(id))
     }
 
-    /// Whether an effect belongs to what goes on in the background: to a subagent there, or as the call that is there.
+    /// Whether an effect belongs to a background task: to a subagent, or to the call that the task is.
     #[must_use]
     pub fn is_in_background(&self, id: EffectId) -> bool {
         let is_task = |call: &String| self.task_of(call).is_some();
@@ -106,12 +106,12 @@ impl View<'_> {
     }
 }
 
-/// One promise. It is told of everything that goes into a session and comes out of it, in order.
+/// One promise. The oracle is told about all inputs and outputs of a session, in order.
 pub trait Oracle {
     /// Its name, as [`Violation::oracle`] gives it.
     fn name(&self) -> &'static str;
 
-    /// An input is about to be handed in.
+    /// An input is about to be passed to the session.
     ///
     /// # Errors
     /// The broken promise.
@@ -119,7 +119,7 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// A call was let run ([`Session::approved_calls`]): told before what came out of it.
+    /// A call was approved ([`Session::approved_calls`]). Called before the outputs that follow from it.
     ///
     /// # Errors
     /// The broken promise.
@@ -127,7 +127,7 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// An output came out.
+    /// The session has produced an output.
     ///
     /// # Errors
     /// The broken promise.
@@ -135,7 +135,7 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// Everything was polled. `history` is the conversation if it has changed since the last time.
+    /// All outputs have been polled. `history` is the conversation if it has changed since the last time.
     ///
     /// # Errors
     /// The broken promise.
@@ -143,10 +143,10 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// The session was put away and taken up again: effects may be issued a second time.
+    /// The session was saved and restored, so effects may be issued a second time.
     fn restored(&mut self) {}
 
-    /// The session is idle, and nothing more is said to it.
+    /// The session is idle, and no further input follows.
     ///
     /// # Errors
     /// The broken promise.
@@ -155,15 +155,15 @@ pub trait Oracle {
     }
 }
 
-/// Every oracle, over one session.
+/// All oracles, for one session.
 pub struct Oracles {
     oracles: Vec<Box<dyn Oracle>>,
     running: BTreeSet<EffectId>,
     calls: BTreeMap<EffectId, String>,
     background: BTreeMap<String, TaskStarted>,
-    /// Length and number of messages of the history that was looked at last.
+    /// The length and number of messages of the history at the last check.
     seen: (usize, usize),
-    /// Decisions of the last input that were told.
+    /// The number of decisions that the oracles have been told about.
     decisions: usize,
 }
 
@@ -184,7 +184,7 @@ impl Default for Oracles {
 }
 
 impl Oracles {
-    /// All of them, before the first input.
+    /// All oracles of the machine, before the first input.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -209,26 +209,26 @@ impl Oracles {
         }
     }
 
-    /// Another promise, of your own agent.
+    /// Adds an oracle for a promise of your own agent.
     #[must_use]
     pub fn with(self, oracle: impl Oracle + 'static) -> Self {
         self.with_boxed(Box::new(oracle))
     }
 
-    /// The same for a promise whose type is not known.
+    /// The same for a boxed oracle.
     #[must_use]
     pub(crate) fn with_boxed(mut self, oracle: Box<dyn Oracle>) -> Self {
         self.oracles.push(oracle);
         self
     }
 
-    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    /// Effects that have no last answer and have been neither cancelled nor dropped.
     #[must_use]
     pub fn running(&self) -> &BTreeSet<EffectId> {
         &self.running
     }
 
-    /// Tell before [`Session::handle`].
+    /// Call before [`Session::handle`].
     ///
     /// # Errors
     /// The first broken promise.
@@ -251,7 +251,7 @@ impl Oracles {
         Ok(())
     }
 
-    /// Tell of every output of [`Session::poll`].
+    /// Call for every output of [`Session::poll`].
     ///
     /// # Errors
     /// The first broken promise.
@@ -278,7 +278,7 @@ impl Oracles {
         Ok(())
     }
 
-    /// Takes note of what begins and ends in the background.
+    /// Records the beginning and end of background tasks.
     fn note_background(&mut self, output: &Output) {
         match output {
             Output::Effect(id, Effect::CallTool(call)) => {
@@ -294,7 +294,7 @@ impl Oracles {
         }
     }
 
-    /// Tell when [`Session::poll`] gives nothing more.
+    /// Call when [`Session::poll`] returns no more outputs.
     ///
     /// # Errors
     /// The first broken promise.
@@ -320,7 +320,7 @@ impl Oracles {
         Ok(())
     }
 
-    /// Tell when the session was put away and taken up again, with the effects that are still alive.
+    /// Call when the session was saved and restored, with the effects that are still running.
     pub fn restored(&mut self, live: &[EffectId]) {
         self.running.retain(|id| live.contains(id));
         for oracle in &mut self.oracles {
@@ -328,7 +328,7 @@ impl Oracles {
         }
     }
 
-    /// Tell when the session is idle and nothing more will be said to it.
+    /// Call when the session is idle and no further input follows.
     ///
     /// # Errors
     /// The first broken promise.
@@ -347,7 +347,7 @@ impl Oracles {
     }
 }
 
-/// Tells the oracles of the decisions that they have not heard of yet.
+/// Tells the oracles about new decisions.
 fn tell(
     oracles: &mut [Box<dyn Oracle>],
     told: &mut usize,
@@ -368,7 +368,7 @@ fn is_request(output: &Output) -> bool {
     matches!(output, Output::Effect(_, Effect::Http(_)))
 }
 
-/// The message of an output.
+/// The message in an output, if it is one.
 fn message_of(output: &Output) -> Option<&Message> {
     match output {
         Output::Message(message) => Some(message),

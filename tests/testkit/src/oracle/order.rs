@@ -1,4 +1,4 @@
-//! What is written comes first, calls are answered once, and messages have ids of their own.
+//! Entries are written first, calls are answered once, and messages have unique ids.
 
 use alloc::{
     collections::BTreeSet,

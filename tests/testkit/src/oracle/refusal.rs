@@ -1,4 +1,4 @@
-//! What a person or a hook has refused does not run, whatever others say about it.
+//! A call that a person or a hook has refused does not run, whatever else allows it.
 
 use alloc::{
     collections::BTreeMap,
@@ -18,9 +18,9 @@ use super::{Check, Oracle, View, Violation};
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Refusal {
-    /// Hooks that run before a call, or answer the question about it.
+    /// Hooks that run before a call, or answer its permission question.
     hooks: BTreeMap<EffectId, HookCall>,
-    /// Refused calls, by agent, turn and call, with who refused them.
+    /// Refused calls, by agent, turn and call, with the origin of the refusal.
     refused: BTreeMap<(u32, u32, u32), String>,
 }
 
@@ -33,7 +33,7 @@ impl Oracle for Refusal {
         let Input::Answer(id, answer) = input else {
             return Ok(());
         };
-        // Nobody listens any more to one that was told to stop.
+        // The answer of a cancelled hook is ignored.
         if !view.running.contains(id) {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Oracle for Refusal {
             {
                 self.hooks.insert(*id, call.clone());
             }
-            // Those that ask whether another one may run are no calls of the model.
+            // Calls of the permission prompt tool are not calls of the model.
             Effect::CallTool(call) if id.stage == Stage::Run => return self.runs(*id, &call.name),
             _ => {}
         }
@@ -88,7 +88,7 @@ impl Refusal {
     }
 }
 
-/// Whether an answer that can be read refuses the call. Read here once more, field by field.
+/// Whether a valid answer refuses the call. Parsed independently of the core, field by field.
 fn refuses(answer: &HookAnswer, event: HookEvent, kind: HookKind) -> bool {
     if matches!(answer.opinion(event, kind), Opinion::Failed(_)) {
         return false; // what a failure means is the spec's choice

@@ -1,28 +1,28 @@
-//! Responses as a server sent them, read once more: without the decoders, which are what is checked.
+//! Parses responses as sent by a server, independently of the decoders under test.
 
 use alloc::string::{String, ToString};
 
 use serde_json::Value;
 use windlass_core::model::Usage;
 
-/// What a response says of itself.
+/// The facts of a response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Its id; empty when it has none.
+    /// Its id; empty if it has none.
     pub(super) id: String,
-    /// The model that wrote it, as the server names it.
+    /// The model, as named by the server.
     pub(super) model: String,
     /// Its tokens.
     pub(super) usage: Usage,
-    /// Its end mark came. Without, there is a reason for its end: some servers leave the mark behind it out.
+    /// Whether the end mark was received. If not, there is a stop reason: some servers omit the mark after it.
     pub(super) ended: bool,
 }
 
 impl Told {
-    /// Reads a body in either format, streamed or plain. None for what is no response, carries an error or nonsense, or has
-    /// not come to its end.
+    /// Parses a body in either format, streamed or plain. `None` if it is not a response, contains an error or is invalid, or
+    /// is incomplete.
     pub(super) fn read(body: &[u8]) -> Option<Self> {
-        // What is no text is no JSON either; behind the end mark it does no harm.
+        // Bytes that are not text are not JSON either; after the end mark they do no harm.
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}');
         let mut told = Self::default();
@@ -44,7 +44,7 @@ impl Told {
         (told.ended || has_reason).then_some(told)
     }
 
-    /// Takes in a plain answer; whether it is one.
+    /// Parses a plain answer; returns whether it is one.
     fn plain(&mut self, answer: &Value) -> bool {
         self.named(answer);
         match answer["type"] == "message" {
@@ -54,7 +54,7 @@ impl Told {
         answer["type"] == "message" || answer["choices"].is_array()
     }
 
-    /// Takes in an event; whether it gives the reason why the response ends. None for an error.
+    /// Parses an event; returns whether it contains the stop reason. `None` for an error.
     fn event(&mut self, event: &Value) -> Option<bool> {
         if event["type"] == "error" || !event["error"].is_null() {
             return None;
@@ -89,7 +89,7 @@ impl Told {
         set(&mut self.model, &of["model"]);
     }
 
-    /// Counts of the Messages API: those that come later replace the earlier ones.
+    /// Token counts of the Messages API: later ones replace earlier ones.
     fn messages_usage(&mut self, counts: &Value) {
         let usage = &mut self.usage;
         let searches = &mut usage.server_tool_use;
@@ -117,7 +117,7 @@ impl Told {
         }
     }
 
-    /// Counts of chat completions: the prompt's hold what was read from the cache.
+    /// Token counts of chat completions: the prompt's count includes tokens read from the cache.
     fn chat_usage(&mut self, counts: &Value) {
         if !counts.is_object() {
             return;
@@ -138,7 +138,7 @@ fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// The data of events that an empty line ended.
+/// The data of events that are terminated by an empty line.
 fn events(text: &str) -> impl Iterator<Item = String> {
     let mut lines = text.split_inclusive('\n');
     core::iter::from_fn(move || {

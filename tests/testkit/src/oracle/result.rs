@@ -1,4 +1,4 @@
-//! Every prompt is answered from its beginning to exactly one result, which is last.
+//! Every prompt is answered by a run from `init` to exactly one `result`, which comes last.
 
 use alloc::{
     collections::BTreeSet,
@@ -21,14 +21,14 @@ use super::{Check, Oracle, View, Violation};
 #[derive(Default)]
 pub(super) struct Results {
     prompts: usize,
-    /// Prompts that joined the answer to another.
+    /// The number of prompts that joined the run of another one.
     joined: usize,
     inits: usize,
     results: usize,
     in_run: bool,
-    /// The prompt of the run was not shown yet.
+    /// Whether the prompt that began the run has not been shown yet.
     begins_with: bool,
-    /// The model's ids of calls that agents made.
+    /// The model's ids of calls made by agents.
     calls_of_agents: BTreeSet<String>,
 }
 
@@ -47,9 +47,8 @@ impl Oracle for Results {
             output,
             Output::Message(Message::System(SystemMessage::Init(_)))
         );
-        // A server that did not close its answer may be given up after the run.
-        // What is refused is told when it is asked for, in a run or not.
-        // What goes on in the background is heard of at any time.
+        // A response that a server never closes may be abandoned after the run. Rejected inputs are reported immediately,
+        // inside a run or not. Background tasks may produce output at any time.
         let late = matches!(output, Output::Refused(_))
             || !self.in_run
                 && (matches!(output, Output::Abandon(_)) || self.is_of_background(view, output));
@@ -80,7 +79,7 @@ impl Oracle for Results {
             fields(result)?;
         }
         if is_prompt(output) {
-            // The one that a run begins with is repeated where replay is on; all others joined it.
+            // With replay, the prompt that begins a run is repeated; all others have joined it.
             let own = core::mem::take(&mut self.begins_with) && is_replay(output);
             self.joined += usize::from(!own);
         }
@@ -89,7 +88,7 @@ impl Oracle for Results {
 
     fn end(&mut self, view: &View<'_>) -> Check {
         let answered = self.prompts.saturating_sub(self.joined);
-        // The end of a background task may begin a run of its own.
+        // The end of a background task may start a run of its own.
         let woken = view.spec.tools.tasks.wake && self.inits > answered;
         if self.results == self.inits && (self.inits == answered || woken) {
             return Ok(());
@@ -103,19 +102,19 @@ impl Oracle for Results {
 }
 
 impl Results {
-    /// Whether something belongs to what goes on in the background.
+    /// Whether an output belongs to a background task.
     fn is_of_background(&self, view: &View<'_>, output: &Output) -> bool {
         let is_task = |call: &str| view.task_of(call).is_some();
         let is_agents = |parent: &Option<String>| parent.as_deref().is_some_and(is_task);
         match output {
             Output::Effect(id, _) => id.agent > 0 && view.is_in_background(*id),
-            // What has ended may have to be stopped after its end is told.
+            // An ended task may have to be stopped after its end has been reported.
             Output::Cancel(id) | Output::Abandon(id) => id.agent > 0 || view.is_in_background(*id),
             Output::Refused(_) => false,
             Output::Message(message) => match message {
-                // The end of what went on.
+                // The end of a background task.
                 Message::System(SystemMessage::TaskNotification(_)) => true,
-                // They do not say whose they are.
+                // These messages do not name the agent that they belong to.
                 Message::System(_) | Message::RateLimitEvent(_) => view.has_background_agent(),
                 Message::Assistant(said) => is_agents(&said.parent_tool_use_id),
                 Message::User(said) => is_agents(&said.parent_tool_use_id),
@@ -135,7 +134,7 @@ impl Results {
     }
 }
 
-/// What may be told at any time.
+/// Whether an output is permitted at any time.
 fn is_news(output: &Output) -> bool {
     let Output::Message(message) = output else {
         return false;
@@ -150,14 +149,14 @@ fn is_news(output: &Output) -> bool {
     }
 }
 
-/// The id of a call, if a block is one.
+/// The id of a tool call, if the block is one.
 fn call_id(block: &RawJson) -> Option<String> {
     let block = RawObject::parse(block.get()).ok()?;
     let is_call = block.get_string("type").as_deref() == Some("tool_use");
     block.get_string("id").filter(|_| is_call)
 }
 
-/// Whether a prompt is shown in the stream.
+/// Whether an output shows a prompt.
 fn is_prompt(output: &Output) -> bool {
     let Output::Message(Message::User(user)) = output else {
         return false;
@@ -173,7 +172,7 @@ fn is_prompt(output: &Output) -> bool {
     !user.is_synthetic && !user.message.content.iter().any(is_other)
 }
 
-/// Whether it is shown because everything is repeated.
+/// Whether an output is a repeated prompt.
 fn is_replay(output: &Output) -> bool {
     matches!(output, Output::Message(Message::User(user)) if user.is_replay)
 }

@@ -1,4 +1,4 @@
-//! What begins in the background ends once, and nothing of it is lost.
+//! Every background task ends once, and nothing of it is lost.
 
 use alloc::{
     borrow::ToOwned,
@@ -19,10 +19,10 @@ use windlass_core::{
 
 use super::{Check, Oracle, View, Violation, message_of};
 
-/// The status of a task without an end.
+/// The status of a running task.
 const RUNNING: &str = "running";
 
-/// What a hook is shown of an answer of TaskOutput.
+/// The part of a TaskOutput answer that hooks see.
 #[derive(Deserialize)]
 struct Shown {
     tool_response: TaskOutputOutput,
@@ -32,30 +32,31 @@ struct Shown {
 #[derive(Default)]
 pub(super) struct Tasks {
     tasks: BTreeMap<String, Seen>,
-    /// What was true when TaskOutput answered, by its call. Hooks look at the answer before it is said, and a task may end
-    /// meanwhile. More than one where calls have one id.
+    /// The task's state when TaskOutput answered, by its call. Hooks see the answer before it is shown, and the task may end
+    /// in between. More than one entry if calls share an id.
     answered: BTreeMap<String, Vec<Answered>>,
 }
 
-/// A task at the moment of an answer about it.
+/// The state of a task when an answer about it was given.
 struct Answered {
     status: &'static str,
     put_out: String,
 }
 
-/// What was seen of a task.
+/// What has been observed of a task.
 #[derive(Default)]
 struct Seen {
     tool_use_id: Option<String>,
     is_agent: bool,
     ended: Option<TaskEnd>,
-    /// What it put out so far; of an agent, its last words.
+    /// Its output so far; for an agent, its last message.
     put_out: String,
-    /// The model was told of its end.
+    /// Whether the model has been told about its end.
     told: bool,
-    /// The model asked, and read that it had ended.
+    /// Whether the model has asked for it and read that it had ended.
     read: bool,
-    /// It is an agent that was resumed before the model heard of its end: of its last words then it still hears.
+    /// The last message before the task, an agent, was resumed, if the model was not told about its end: it will still be
+    /// told.
     last_words_before: Option<String>,
 }
 
@@ -73,10 +74,11 @@ impl Oracle for Tasks {
             return Ok(());
         };
         match answer {
-            // It says itself what it puts out; a call of its own may have the id of the one that it works on.
+            // An agent's output comes from its own messages; one of its calls may have the same id as the call that it works
+            // on.
             _ if seen.is_agent => {}
             Answer::Output(text) => seen.put_out += text,
-            // The whole of it, where the tool gives it once more.
+            // The complete output, if the tool repeats it.
             Answer::Tool(result) => {
                 let whole = result.joined_text();
                 if !whole.is_empty() {
@@ -103,7 +105,7 @@ impl Oracle for Tasks {
                     is_agent: task.task_type == Some(TaskKind::LocalAgent),
                     ..Seen::default()
                 };
-                // An agent that is resumed is a task once more.
+                // A resumed agent is a task again.
                 match self.tasks.insert(task.task_id.clone(), seen) {
                     Some(before) if before.ended.is_none() => {
                         Err(broken(&task.task_id, "begins although it is running"))
@@ -136,7 +138,7 @@ impl Oracle for Tasks {
             if seen.ended.is_none() {
                 return Err(broken(task_id, "never ends"));
             }
-            // The end of a call that was stopped is no reason for a turn: it waits for a prompt that may never come.
+            // The end of a stopped call does not start a turn: it waits for a prompt that may never come.
             let can_wait = seen.ended == Some(TaskEnd::Stopped) && !seen.is_agent;
             if view.spec.tools.tasks.wake && !can_wait && !seen.told && !seen.read {
                 return Err(broken(task_id, "ends, and the model never hears of it"));
@@ -160,7 +162,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// What the model reads about tasks: news of their ends, and what TaskOutput answers.
+    /// Checks what the model reads about tasks: notifications of their end, and answers of TaskOutput.
     fn told(&mut self, said: &UserMessage) -> Check {
         for text in said.message.content.iter().filter_map(text_of) {
             let Some(rest) = text.strip_prefix("<background-task id=\"") else {
@@ -193,7 +195,7 @@ impl Tasks {
         }
     }
 
-    /// Hooks are shown what a call answered, at the moment of the answer.
+    /// Records the answer that a hook sees, with the task's state at that time.
     fn shown(&mut self, call: &HookCall) {
         let Ok(shown) = call.input.decode::<Shown>() else {
             return;
@@ -245,7 +247,7 @@ fn broken(task_id: &str, what: &str) -> Violation {
     }
 }
 
-/// The text of a block, if it is one that says something.
+/// The text of a block, if it is a text block.
 fn text_of(block: &RawJson) -> Option<String> {
     let block = RawObject::parse(block.get()).ok()?;
     let is_text = block.get_string("type").as_deref() == Some("text");

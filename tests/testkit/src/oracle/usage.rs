@@ -1,7 +1,7 @@
 //! Tokens and costs add up.
 //!
-//! Tokens are read where they come from, the wire, and priced here once more. So summaries and suggestions count, too, which
-//! no message carries.
+//! Tokens are counted in the responses of the server and priced independently of the core. This includes summaries and
+//! suggestions, which appear in no message.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::fmt::Debug;
@@ -19,34 +19,33 @@ use super::{Check, Oracle, View, Violation, message_of, response::Told};
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Usages {
-    /// Responses of the run on its main thread.
+    /// The number of responses on the main thread of the run.
     turns: u32,
-    /// Tokens of the run on its main thread.
+    /// The tokens of the run on its main thread.
     run: Usage,
-    /// Tokens of agents since the last result: they count for the next one.
+    /// The tokens of agents since the last result, which count for the next one.
     agents: Usage,
-    /// What the session has used, on all threads, by model.
+    /// The usage of the session on all threads, by model.
     books: Books,
     exchanges: BTreeMap<EffectId, Exchange>,
-    /// Summaries and suggestions that came to their end when nobody may have waited for them any more: each is in the books
-    /// or is not.
+    /// Summaries and suggestions that completed when they may already have been abandoned: each may be counted or not.
     open: Vec<Books>,
 }
 
 /// Tokens and dollars by model.
 type Books = BTreeMap<String, Spent>;
 
-/// What was spent on a model.
+/// The usage of one model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Spent {
-    /// Input, output, read from the cache, written to the cache, searches.
+    /// Input, output, cache reads, cache writes, searches.
     tokens: [u64; 5],
     nanos: u64,
 }
 
-/// One request, and what came for it.
+/// A request and its response so far.
 struct Exchange {
-    /// The model that was asked.
+    /// The requested model.
     asked: String,
     succeeds: bool,
     body: Vec<u8>,
@@ -72,7 +71,7 @@ impl Oracle for Usages {
             }
             Answer::HttpBody(piece) => exchange.body.extend_from_slice(piece),
             Answer::HttpEnd if !exchange.cancelled => {
-                // Somebody waits for it, and it is whole: it is paid for now, or was before the server closed it.
+                // It is awaited and complete: it is counted now, or was counted before the server closed the response.
                 match self.apart(view.spec, *id) {
                     Some((true, paid)) => add(&mut self.books, &paid),
                     Some((false, paid)) => self.open.push(paid),
@@ -111,7 +110,7 @@ impl Oracle for Usages {
                 self.turns = 0;
                 self.run = Usage::default();
             }
-            // Of a response that was cut nobody knows what it costs.
+            // The cost of an aborted response is not known.
             Some(Message::Assistant(said)) if said.error.is_none() && !said.aborted => {
                 return self.responded(view.spec, said);
             }
@@ -126,8 +125,8 @@ impl Oracle for Usages {
 }
 
 impl Usages {
-    /// A response is shown: with the tokens that the server told, at the price of the model it names, or of the one that was
-    /// asked.
+    /// Counts a shown response: the tokens reported by the server, at the price of the model it names, or else of the
+    /// requested one.
     fn responded(&mut self, spec: &Spec, said: &AssistantMessage) -> Check {
         let message = &said.message;
         match &said.parent_tool_use_id {
@@ -138,7 +137,7 @@ impl Usages {
             Some(_) => self.agents.add(&message.usage),
         }
         let mut asked = message.model.as_str();
-        // The last attempt: servers may give another the same id.
+        // The last attempt: servers may reuse ids.
         for (id, exchange) in self.exchanges.iter().rev() {
             let of = |id: EffectId| id.stage == Stage::Model;
             if !of(*id) || memchr::memmem::find(&exchange.body, message.id.as_bytes()).is_none() {
@@ -157,8 +156,8 @@ impl Usages {
         Ok(())
     }
 
-    /// What a response apart from the conversation costs, if it is one and has come to its end, and whether that is certain; it
-    /// is forgotten.
+    /// The cost of a response outside of the conversation, if it is one and is complete, and whether it is certain to be
+    /// counted. Removes the response.
     fn apart(&mut self, spec: &Spec, id: EffectId) -> Option<(bool, Books)> {
         if !matches!(id.stage, Stage::Summary | Stage::Suggestion) {
             return None;
@@ -193,7 +192,7 @@ impl Usages {
         let apart = |id: &EffectId| matches!(id.stage, Stage::Summary | Stage::Suggestion);
         let open = core::mem::take(&mut self.open);
         let ended = open.into_iter().map(|paid| (None, paid));
-        // Those that the server has not closed: whether anybody has waited for that cannot be told from outside.
+        // Responses that the server has not closed: from outside it cannot be determined whether they were awaited.
         let arriving = (self.exchanges.iter()).filter(|(id, _)| apart(id));
         let arriving = arriving.filter_map(|(id, it)| Some((Some(*id), price_of(spec, it)?.1)));
         let open: Vec<(Option<EffectId>, Books)> = ended.chain(arriving).collect();
@@ -208,7 +207,8 @@ impl Usages {
     }
 }
 
-/// The books with some of what is open, so that they are what is told; and which of the exchanges that go on are among that.
+/// Adds a subset of the uncertain costs so that the total matches the reported one; returns which of the running exchanges
+/// are included.
 fn with_some(
     books: &Books,
     open: &[(Option<EffectId>, Books)],
@@ -232,7 +232,7 @@ fn price_of(spec: &Spec, exchange: &Exchange) -> Option<(bool, Books)> {
     Some((told.ended, paid))
 }
 
-/// What a response costs: tokens by the prices of the model, dollars per million tokens of each kind.
+/// The cost of a response: its tokens at the model's prices, in dollars per million tokens of each kind.
 fn paid(spec: &Spec, answered: &str, asked: &str, usage: &Usage) -> Books {
     let price = |model: &str| {
         let known = spec.model.catalogue.models();

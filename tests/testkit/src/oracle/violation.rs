@@ -1,4 +1,4 @@
-//! How promises are broken.
+//! The ways in which promises can be broken.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,15 +9,15 @@ use windlass_scripted_model::HistoryFault;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// The API would refuse what a session says, or would say next.
+    /// The API would reject a request, or the next one.
     #[error("the API would refuse {place}: {}", faults.iter().map(alloc::string::ToString::to_string).collect::<Vec<_>>().join("; "))]
     History {
-        /// The request, or the history as it stands.
+        /// The request, or the current history.
         place: String,
         /// Every fault.
         faults: Vec<HistoryFault>,
     },
-    /// A tool runs, and nothing says why it may.
+    /// A tool runs without a decision.
     #[error("{effect} runs {tool} without a recorded decision")]
     NoDecision {
         /// The call.
@@ -25,27 +25,27 @@ pub enum Violation {
         /// Its tool.
         tool: String,
     },
-    /// What is denied runs.
+    /// A denied call runs.
     #[error("{effect} runs {tool} although it is denied: {why}")]
     Denied {
         /// The call.
         effect: EffectId,
         /// Its tool.
         tool: String,
-        /// What denies it.
+        /// The reason of the denial.
         why: String,
     },
-    /// What somebody refused runs.
+    /// A refused call runs.
     #[error("{effect} runs {tool} although {by} refused it")]
     Refused {
         /// The call.
         effect: EffectId,
         /// Its tool.
         tool: String,
-        /// Who refused it.
+        /// The origin of the refusal.
         by: String,
     },
-    /// What only a person can answer runs, and nobody was asked.
+    /// A call that requires the consent of a person runs without a question.
     #[error("{effect} runs {tool} although nobody said yes to it")]
     NoConsent {
         /// The call.
@@ -53,110 +53,110 @@ pub enum Violation {
         /// Its tool.
         tool: String,
     },
-    /// A result, or an agent, of a call that nothing ever let run.
+    /// There is a result, or an agent, of a call that was never approved.
     #[error("the call {tool_use_id} {what} without a recorded decision")]
     Undecided {
         /// The model's id of the call.
         tool_use_id: String,
-        /// What shows that it ran.
+        /// The sign that it ran.
         what: &'static str,
     },
-    /// An effect is issued that runs already, or ended under this name.
+    /// An effect is issued under the name of one that is running or has ended.
     #[error("{effect} names two different effects")]
     NameTwice {
         /// The name.
         effect: EffectId,
     },
-    /// An effect that does not run is cancelled or dropped, or is cancelled twice.
+    /// An effect that is not running is cancelled or dropped, or an effect is cancelled twice.
     #[error("{effect} is stopped, but does not run")]
     NotRunning {
         /// Its name.
         effect: EffectId,
     },
-    /// A result came while effects of its run were under way.
+    /// A result was emitted while effects of its run were open.
     #[error("the result came while {effect} was under way")]
     OutlivesResult {
         /// The effect.
         effect: EffectId,
     },
-    /// Something was said or asked between a result and the next prompt.
+    /// Something was emitted between a result and the next prompt.
     #[error("outside of a run: {what}")]
     OutsideOfRun {
-        /// It.
+        /// The output.
         what: String,
     },
-    /// Not one result for each prompt.
+    /// The number of results does not match the number of prompts.
     #[error("{prompts} prompts, {inits} beginnings and {results} results")]
     ResultCount {
-        /// Prompts that were given.
+        /// The number of prompts.
         prompts: usize,
-        /// `init` messages.
+        /// The number of `init` messages.
         inits: usize,
-        /// `result` messages.
+        /// The number of `result` messages.
         results: usize,
     },
-    /// A result whose fields contradict each other.
+    /// The fields of a result contradict each other.
     #[error("a result contradicts itself: {what}")]
     ResultFields {
-        /// How.
+        /// The contradiction.
         what: String,
     },
-    /// Something happened before what it depends on was safe.
+    /// Something happened before its precondition was stored.
     #[error("{effect} did not wait for {waits_for}")]
     TooEarly {
-        /// What happened.
+        /// The effect that was too early.
         effect: EffectId,
-        /// What is not done yet.
+        /// The effect that it depends on.
         waits_for: EffectId,
     },
-    /// A call without a result, or with two.
+    /// A call has no result, or two.
     #[error("the call {tool_use_id} {what}")]
     CallResult {
         /// The model's id of the call.
         tool_use_id: String,
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
-    /// Two messages of one id.
+    /// Two messages have the same id.
     #[error("two messages have the id {uuid}")]
     MessageIdTwice {
         /// The id.
         uuid: String,
     },
-    /// A sum that does not add up.
+    /// A sum is wrong.
     #[error("{what} of the result: {found}, but its responses add up to {expected}")]
     Usage {
-        /// Which sum.
+        /// The sum.
         what: &'static str,
-        /// What the responses add up to.
+        /// The sum of the responses.
         expected: String,
-        /// What the result says.
+        /// The value in the result.
         found: String,
     },
-    /// A background task that did not go its way, or was lost on it.
+    /// A background task did not follow its life cycle, or was lost.
     #[error("the background task {task_id} {what}")]
     Task {
         /// Its id.
         task_id: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// Something of a response that did not come to its end.
+    /// Part of an incomplete response was shown or kept.
     #[error("of a response that did not come to its end: {what}")]
     CutResponse {
-        /// What of it, and where it appears.
+        /// The part, and where it appears.
         what: String,
     },
-    /// A session that was put away and taken up again is another one.
+    /// A restored session behaves differently.
     #[error(
         "taken up again, the session does something else after {after}: expected {expected}, found {found}"
     )]
     Restored {
         /// The input after which they differ.
         after: String,
-        /// What the session that was never put away gives.
+        /// What the original session does.
         expected: String,
-        /// What the other one gives.
+        /// What the restored session does.
         found: String,
     },
     /// Another order of answers led to other effects.
@@ -164,12 +164,12 @@ pub enum Violation {
         "another order of answers led to other effects: only in the first order {only_first:?}, only in the second {only_second:?}"
     )]
     Permutation {
-        /// Names that only the first order has.
+        /// Effects only in the first order.
         only_first: Vec<EffectId>,
-        /// Names that only the second order has.
+        /// Effects only in the second order.
         only_second: Vec<EffectId>,
     },
-    /// What the contract allows was refused, or the other way round.
+    /// An input permitted by the contract was rejected, or the reverse.
     #[error("{input}: {what}")]
     Contract {
         /// The input.
@@ -177,7 +177,7 @@ pub enum Violation {
         /// What happened.
         what: String,
     },
-    /// A promise that is not one of the machine's: those of your own agent.
+    /// A promise of your own agent is broken.
     #[error("{what}")]
     Broken {
         /// The oracle.
@@ -185,12 +185,12 @@ pub enum Violation {
         /// What happened.
         what: String,
     },
-    /// Nothing runs, nothing is due, and it is not done.
+    /// Nothing runs, no timer is set, and the run has not ended.
     #[error("the session hangs in {phase}: {what}")]
     Stuck {
-        /// Where.
+        /// The phase.
         phase: String,
-        /// What is the matter.
+        /// The problem.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Exchanges with a model: how they go over the wire, and how they go wrong on it.
+//! Exchanges with a model: their encoding, and their faults.
 
 use alloc::{
     borrow::ToOwned,
@@ -19,17 +19,17 @@ use super::{FaultKind, Faults};
 /// The longest piece of a body, in bytes.
 const LONGEST_PIECE: u64 = 700;
 
-/// Whether something that happens so often (in parts per thousand) happens now.
+/// Whether an event with this probability, in parts per thousand, happens now.
 pub(super) fn happens(dice: &mut Seeded, per_mille: u16) -> bool {
     per_mille > 0 && dice.below(1000) < u64::from(per_mille)
 }
 
-/// An exchange that failed without an answer.
+/// An exchange that failed without a response.
 pub(super) fn failed(kind: HttpFailureKind) -> Answer {
     Answer::HttpFailed(HttpFailure::new(kind, "the line is dead"))
 }
 
-/// What takes the place of an exchange, when the dice want it: the server never got to answering.
+/// A fault in place of an exchange, by chance: the server never begins to answer.
 pub(super) fn in_place(dice: &mut Seeded, faults: &Faults) -> Option<(FaultKind, Vec<Answer>)> {
     if happens(dice, faults.model_busy) {
         let busy = [429, 500, 503, 529][pick(dice, 4)];
@@ -55,7 +55,8 @@ pub(super) fn in_place(dice: &mut Seeded, faults: &Faults) -> Option<(FaultKind,
     None
 }
 
-/// Sends an exchange over a bad line: other pieces, faults in the middle, a server that never closes. With what went wrong.
+/// Sends an exchange over an unreliable connection: other pieces, faults in the middle, a response that is never closed.
+/// Returns the faults.
 pub(super) fn over_the_line(
     dice: &mut Seeded,
     faults: &Faults,
@@ -76,7 +77,7 @@ pub(super) fn over_the_line(
         body.truncate(pick(dice, body.len() as u64));
         end = match dice.below(2) {
             0 => vec![failed(HttpFailureKind::Interrupted)],
-            // Closed in good order, but too early.
+            // Closed properly, but too early.
             _ => vec![Answer::HttpEnd],
         };
     } else if happens(dice, faults.model_broken) {
@@ -139,32 +140,31 @@ fn answer_head(status: u16, content_type: &str) -> Answer {
 
 /// An index below `bound`; 0 when the bound is 0.
 pub(super) fn pick(dice: &mut Seeded, bound: u64) -> usize {
-    // Below a length that was a usize.
+    // Below a length, so it fits into a usize.
     dice.below(bound) as usize
 }
 
-/// The format in which a response is sent.
+/// The format of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire {
     Messages,
     ChatCompletions,
 }
 
-/// A generated response in the words of the Messages API, before it is sent.
+/// A generated response in the form of the Messages API, before it is encoded.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) id: String,
     pub(super) model: String,
-    /// Blocks as a plain answer carries them; the input of a `tool_use` may be a string, which then stands
-    /// for the text that is streamed.
+    /// Blocks as in a plain answer. The input of a `tool_use` may be a string, which is then streamed as it is.
     pub(super) blocks: Vec<Value>,
     pub(super) stop_reason: &'static str,
-    /// The fields of `usage` at the start, and at the end.
+    /// The fields of `usage` at the start and at the end.
     pub(super) usage: [Value; 2],
 }
 
 impl Message {
-    /// As one JSON document.
+    /// Encodes it as one JSON document.
     pub(super) fn plain(self, wire: Wire) -> Vec<Answer> {
         if wire == Wire::ChatCompletions {
             return answered("application/json", self.completion().to_string());
@@ -180,7 +180,7 @@ impl Message {
         answered("application/json", body.to_string())
     }
 
-    /// As a stream of events.
+    /// Encodes it as a stream of events.
     pub(super) fn streamed(self, wire: Wire) -> Vec<Answer> {
         if wire == Wire::ChatCompletions {
             return answered("text/event-stream", self.chunks());
@@ -224,7 +224,7 @@ impl Message {
         })
     }
 
-    /// As the chunks of one.
+    /// The chunks of a streamed chat completion.
     fn chunks(&self) -> String {
         let chunk = |choices: Value, usage: Value| {
             let data = json!({
@@ -286,7 +286,7 @@ impl Message {
     }
 }
 
-/// The input of a call as text; a string stands for itself.
+/// The input of a call as text; a string is used as it is.
 fn arguments(call: &Value) -> String {
     match &call["input"] {
         Value::String(text) => text.clone(),

@@ -5,15 +5,15 @@ use alloc::{format, string::String, vec::Vec};
 use super::run::Failed;
 use crate::oracle::Violation;
 
-/// A run in which a promise was broken, with what led to it.
+/// A run in which a promise was broken, and the steps before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}{}, step {step}: [{}] {violation}{}", crashing(*crash_at), violation.oracle(), shown(trace))]
 pub struct SimFailure {
-    /// The seed: running it again gives the same.
+    /// The seed; running it again reproduces the failure.
     pub seed: u64,
-    /// The step after which it was made to crash, if it was ([`Sim::crashing_at`](super::Sim::crashing_at)).
+    /// The step after which a crash was simulated, if any ([`Sim::crashing_at`](super::Sim::crashing_at)).
     pub crash_at: Option<u64>,
-    /// How many steps the run had made.
+    /// The number of steps of the run.
     pub step: u64,
     /// The broken promise.
     pub violation: Violation,
@@ -45,7 +45,7 @@ impl SimFailure {
         }
     }
 
-    /// A failure that the same seed did not show again.
+    /// A failure that could not be reproduced with the same seed.
     pub(super) fn vanished(seed: u64) -> Self {
         let violation = Violation::Contract {
             input: format!("the seed {seed}"),

@@ -1,13 +1,13 @@
-//! What may go wrong, how often, and what did.
+//! The faults of a simulation, their probabilities, and the faults that occurred.
 
-/// How often what goes wrong: in parts per thousand, of the things of its kind or of the steps of a run.
+/// The probabilities of faults, in parts per thousand: of the operations of their kind, or of the steps of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// Model exchanges that fail before they begin or are answered by a busy server: worth another try.
+    /// Model exchanges that fail before they begin, or are answered by a busy server: a retry helps.
     pub model_busy: u16,
     /// Model exchanges that are cut at some byte.
     pub model_cut: u16,
-    /// Model exchanges that another try does not mend: refusals, nonsense in the stream, other documents.
+    /// Model exchanges that a retry does not help: refusals, invalid streams, other documents.
     pub model_broken: u16,
     /// Model exchanges after whose last byte the server stays silent.
     pub model_silent: u16,
@@ -17,31 +17,31 @@ pub struct Faults {
     pub persist: u16,
     /// Paths that cannot be resolved, or are resolved wrongly.
     pub resolve: u16,
-    /// Questions that nobody answers, or that are answered by ending the run.
+    /// Permission questions that are not answered, or are answered by ending the run.
     pub permission: u16,
-    /// Hooks that crash, talk nonsense, hang, or end the run.
+    /// Hooks that crash, return invalid output, hang, or end the run.
     pub hook: u16,
     /// Steps at which the run is interrupted.
     pub interrupt: u16,
-    /// Steps at which the session is put away and taken up again, with some of its effects lost.
+    /// Steps at which the session is saved and restored, with some of its effects lost.
     pub crash: u16,
-    /// Whether a crash loses calls and questions too. Without, only requests and writes are lost.
+    /// Whether a crash loses calls and questions as well. Otherwise only requests and writes are lost.
     pub crash_loses_calls: bool,
-    /// Steps at which mode or model are changed, or something happens outside.
+    /// Steps at which the mode or model is changed, or an external event occurs.
     pub settings: u16,
-    /// Steps at which the host breaks the contract.
+    /// Steps at which the host violates the contract.
     pub breach: u16,
-    /// Steps before which the session is put away and taken up again, and must then do what the one that stayed does.
+    /// Steps before which the session is saved and restored; the restored one must then behave like the original.
     pub restore: u16,
-    /// Whether it is put away, taken up and put away again at every step, too, and not only at those: the bytes must be the same.
-    /// That takes most of the time of a run, and changes nothing else of it.
+    /// Whether it is also saved, restored and saved again at every step: the bytes must be identical. This takes most of the
+    /// time of a run and does not affect it otherwise.
     pub restore_bytes: bool,
-    /// Steps after which nothing more goes wrong.
+    /// The number of steps after which no more faults are injected.
     pub steps: u64,
 }
 
 impl Faults {
-    /// Nothing goes wrong; answers come in any order, and pieces of answers are cut anywhere.
+    /// No faults; answers arrive in any order, and are divided into pieces anywhere.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -65,8 +65,8 @@ impl Faults {
         }
     }
 
-    /// What an agent gets over by itself: lost connections, busy servers, cut streams, silent servers, and crashes in
-    /// which nothing is lost that cannot be done again.
+    /// Faults from which an agent recovers by itself: lost connections, busy servers, cut streams, silent servers, and
+    /// crashes in which nothing is lost that cannot be repeated.
     #[must_use]
     pub fn survivable() -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Faults {
         }
     }
 
-    /// Everything, all the time.
+    /// All faults, with high probabilities.
     #[must_use]
     pub fn everything() -> Self {
         Self {
@@ -102,7 +102,7 @@ impl Faults {
         }
     }
 
-    /// These, each so many times less often.
+    /// The same faults, with probabilities divided by this number.
     #[must_use]
     pub fn rarer(&self, times: u16) -> Self {
         let times = times.max(1);
@@ -124,8 +124,8 @@ impl Faults {
         }
     }
 
-    /// These, without what happens at a step: in another order of answers it would happen elsewhere. Questions that end the
-    /// run and hooks that do stay away, too, as what else is done by then is up to the order; see
+    /// The same faults without those that are tied to a step: with another order of answers they would occur elsewhere.
+    /// Questions and hooks that end the run are left out too, because the order determines what has been done by then; see
     /// [`Sim::permuted`](super::Sim::permuted).
     #[must_use]
     pub fn independent_of_order(&self) -> Self {
@@ -139,59 +139,58 @@ impl Faults {
     }
 }
 
-/// Something that goes wrong in a run, or is out of the ordinary: one of each kind of [`Faults`], and of the ways in
-/// which it happens.
+/// A fault or unusual event of a run: one or more for each kind of [`Faults`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// No connection to the model, or one that broke before the answer began.
+    /// There was no connection to the model, or it broke before the response began.
     Unreachable,
-    /// A busy server: 429, 500, 503, 529.
+    /// The server was busy: 429, 500, 503, 529.
     Busy,
-    /// A request that is refused for good: 4xx, too large, ended or cancelled without an answer.
+    /// The request was rejected permanently: 4xx, too large, or closed or cancelled without a response.
     RefusedRequest,
-    /// A stream that broke off at some byte.
+    /// The stream broke off at some byte.
     CutStream,
-    /// A stream with nonsense in it.
+    /// The stream contained invalid data.
     GarbledStream,
-    /// An error as an event of a stream.
+    /// The stream contained an error event.
     ErrorInStream,
-    /// Another document in place of a response.
+    /// Another document was sent in place of a response.
     OtherDocument,
-    /// A server that does not close its answer.
+    /// The server did not close its response.
     SilentServer,
-    /// A tool that failed, or gave nothing.
+    /// A tool failed, or gave no result.
     FailedTool,
-    /// A call that the host dropped.
+    /// The host dropped a call.
     DroppedTool,
-    /// A transcript that could not be written.
+    /// A transcript write failed.
     FailedWrite,
-    /// A write that the host dropped.
+    /// The host dropped a write.
     DroppedWrite,
-    /// A path that could not be resolved, or was resolved wrongly.
+    /// A path could not be resolved, or was resolved wrongly.
     WrongPath,
-    /// A question that nobody answered.
+    /// A permission question was not answered.
     Unanswered,
-    /// A question that was answered by ending the run.
+    /// A permission question was answered by ending the run.
     StoppedByPerson,
-    /// A hook that crashed, talked nonsense, or that the host dropped.
+    /// A hook crashed, returned invalid output, or was dropped by the host.
     FailedHook,
-    /// A hook that ended the run.
+    /// A hook ended the run.
     StoppedByHook,
-    /// A hook that does not answer.
+    /// A hook did not answer.
     HangingHook,
-    /// A hook that was stopped because its time was over.
+    /// A hook was stopped by its timeout.
     TimedOutHook,
     /// The run was interrupted.
     Interrupt,
-    /// The session was put away and taken up again.
+    /// The session was saved and restored.
     Crash,
-    /// An effect that was lost in a crash.
+    /// An effect was lost in a crash.
     LostEffect,
-    /// Other settings, or something from outside.
+    /// Settings were changed, or an external event occurred.
     Settings,
-    /// A host that broke the contract.
+    /// The host violated the contract.
     Breach,
-    /// An effect that came to its end before another that was asked for before it.
+    /// An effect completed before one that was issued earlier.
     Overtaken,
 }
 

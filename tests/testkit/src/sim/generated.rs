@@ -1,4 +1,4 @@
-//! A world in which everything is up to the dice: the spec, the messages, the answers.
+//! A world in which everything is generated at random: the spec, the messages, the answers.
 
 mod feature;
 mod hook;
@@ -42,14 +42,14 @@ use crate::{
     oracle::{Deny, Oracles},
 };
 
-/// Prompts a run at most.
+/// The maximum number of prompts in a run.
 const PROMPTS: usize = 4;
 
-/// Where nothing may be edited, and where nothing may be read.
+/// A folder in which nothing may be edited, and one from which nothing may be read.
 const SECRET: &str = "/work/secret";
 const PRIVATE: &str = "/work/private";
 
-/// Paths as a model writes them, and where they lead.
+/// Paths as a model writes them, and what they resolve to.
 const PATHS: [(&str, &str); 9] = [
     ("src/a.txt", "/work/src/a.txt"),
     ("/work/src/b.txt", "/work/src/b.txt"),
@@ -62,7 +62,7 @@ const PATHS: [(&str, &str); 9] = [
     ("/tmp/x", "/tmp/x"),
 ];
 
-/// Commands, and whether one of them removes files, which is denied.
+/// Commands, and whether they remove files, which is denied.
 const COMMANDS: [(&str, bool); 12] = [
     ("git log", false),
     ("git status && ls", false),
@@ -83,20 +83,20 @@ const COMMANDS: [(&str, bool); 12] = [
 pub struct Generated {
     dice: Seeded,
     manners: Manners,
-    /// The model speaks chat completions.
+    /// Whether the model uses chat completions.
     chats: bool,
-    /// Nothing goes into the background, when it is held against another order.
+    /// Whether nothing runs in the background, for runs that are compared with another order.
     foreground: bool,
     keeps_to_it: bool,
-    /// People have the conversation compacted.
+    /// Whether prompts may compact the conversation.
     compacts: bool,
-    /// The dice of what the world has beside the loop.
+    /// The random numbers for features.
     of_features: Seeded,
     met: BTreeSet<&'static str>,
 }
 
 impl Generated {
-    /// The world of a seed.
+    /// The world for a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut dice = Seeded::new(seed_bytes(&[seed, 3]));
@@ -104,7 +104,7 @@ impl Generated {
             0 => Manners::Bad,
             _ => Manners::Good,
         };
-        // Dice of its own: the rest of the world is the same on either wire.
+        // Separate random numbers: everything else is the same in either format.
         let mut of_wire = Seeded::new(seed_bytes(&[seed, 6]));
         Self {
             dice,
@@ -118,7 +118,8 @@ impl Generated {
         }
     }
 
-    /// What worlds have beside the loop, each in a share of them: runs name what they met of it ([`SimRun::met`](super::SimRun::met)).
+    /// The features of worlds beyond the basic loop, each present in a part of the worlds. Runs report the ones they have
+    /// exercised ([`SimRun::met`](super::SimRun::met)).
     #[must_use]
     pub fn features() -> BTreeSet<&'static str> {
         feature::names()
@@ -212,7 +213,7 @@ impl World for Generated {
                 updated_input: RawJson::parse("[1]").ok(),
                 updated_permissions: vec![],
             },
-            // Rules that would widen what is denied, were they listened to.
+            // Rules that would widen what is denied, if they were applied.
             3 => PermissionResponse::Allow {
                 updated_input: None,
                 updated_permissions: vec![PermissionUpdate::allow_in_session(vec![
@@ -222,7 +223,7 @@ impl World for Generated {
                     RuleValue::some("Bash", "rm:*"),
                 ])],
             },
-            // Nobody allowed this mode beforehand, so the rule beside it does not count either.
+            // This mode has not been permitted, so the rule beside it does not apply either.
             4 => PermissionResponse::Allow {
                 updated_input: None,
                 updated_permissions: vec![
@@ -263,7 +264,7 @@ impl World for Generated {
     }
 }
 
-/// A person's answers to questions.
+/// The answers of a person to questions.
 fn answered(request: &PermissionRequest) -> PermissionResponse {
     let mut input: Value = request.input.decode().unwrap_or_default();
     let first = input["questions"][0]["question"]
@@ -276,7 +277,7 @@ fn answered(request: &PermissionRequest) -> PermissionResponse {
     }
 }
 
-/// Another state of the permissions. None of them opens what the spec denies.
+/// A change of the permissions. None of them permits what the spec denies.
 fn update(dice: &mut Seeded) -> PermissionUpdate {
     let destination = [Destination::Session, Destination::CliArg][pick(dice, 2)];
     let change = |tools: &[&str], behavior| RuleChange {
@@ -298,7 +299,7 @@ fn update(dice: &mut Seeded) -> PermissionUpdate {
             destination,
         },
         2 => PermissionUpdate::AddRules(change(&["Look"], Behavior::Deny)),
-        // Those of the session: the spec's come from options, and a person may take these away.
+        // Rules of the session only: the spec's come from options, and a person may remove these.
         3 => PermissionUpdate::RemoveRules(RuleChange {
             destination: Destination::Session,
             ..change(&["Locked", "Look"], Behavior::Deny)
@@ -313,7 +314,7 @@ fn update(dice: &mut Seeded) -> PermissionUpdate {
     }
 }
 
-/// What the deny rules of [`spec::generate`] mean, said without rules.
+/// The meaning of the deny rules of [`spec::generate`], without rules.
 fn forbidden(call: &ToolCall, paths: &[String]) -> Option<String> {
     let below = |root: &str| paths.iter().any(|path| path.starts_with(root));
     if below(PRIVATE) {

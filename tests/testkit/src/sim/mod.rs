@@ -1,13 +1,13 @@
-//! Simulation: a session in a world that does everything a real one might, by the dice.
+//! Simulation: a session in a world that behaves in all the ways in which a real one might, at random.
 //!
-//! A [`World`] says how the model, the tools, the paths, the people and the hooks answer. [`Sim`] turns a session in it:
-//! a scheduler with a seed permutes the order of answers, cuts streams at any byte, injects [`Faults`],
-//! lets time pass, interrupts, breaks the contract, and puts the session away and takes it up again at any
-//! step. After every step every [oracle](super::oracle) is asked. The same seed gives the same run, byte for byte, on every
-//! platform: a failing seed is all that is needed to see it again.
+//! A [`World`] defines how the model, the tools, the paths, the people and the hooks answer. [`Sim`] runs a session in it: a
+//! seeded scheduler permutes the order of answers, cuts streams at any byte, injects [`Faults`], advances time, interrupts,
+//! violates the contract, and saves and restores the session at any step. After every step every [oracle](super::oracle) is
+//! checked. The same seed gives the same run, byte for byte, on every platform: a failing seed is sufficient to reproduce a
+//! failure.
 //!
 //! - [`Scripted`] is a world for your own agent: a script for the model, closures for tools and people.
-//! - [`Generated`] is a world that tries everything: specs, messages and answers by the dice.
+//! - [`Generated`] is a world that covers everything: specs, messages and answers are generated at random.
 //!
 //! ```
 //! use windlass_core::{RawJson, Spec, tool::{ToolDefinition, ToolResult}};
@@ -61,18 +61,18 @@ pub use self::{
 };
 use super::oracle::Violation;
 
-/// How many steps before the last one a failure shows.
+/// The number of steps before the last one that a failure shows.
 const SHOWN_STEPS: usize = 30;
 
-/// A simulation: a world and what may go wrong in it.
+/// A simulation: a world and its faults.
 pub struct Sim {
     world: Box<dyn Fn(u64) -> Box<dyn World>>,
     faults: Faults,
-    /// How many times rarer they are: one of these for each seed.
+    /// Divisors for the probabilities of faults; a seed selects one of them.
     rarities: &'static [u16],
 }
 
-/// What happens often ends runs before they get far; what happens rarely meets runs that did.
+/// Frequent faults end runs early; rare faults affect runs that have come further.
 const WEATHERS: [u16; 4] = [1, 4, 12, 40];
 
 impl fmt::Debug for Sim {
@@ -84,7 +84,7 @@ impl fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// A simulation in the world that this makes for a seed, in which nothing goes wrong by itself.
+    /// A simulation in the world that this function creates for a seed, without faults.
     pub fn new<W: World + 'static>(world: impl Fn(u64) -> W + 'static) -> Self {
         Self {
             world: Box::new(move |seed| Box::new(world(seed))),
@@ -93,7 +93,7 @@ impl Sim {
         }
     }
 
-    /// The simulation that windlass tests itself with: everything is generated, and everything goes wrong.
+    /// The simulation with which windlass tests itself: everything is generated, with all faults.
     #[must_use]
     pub fn generated() -> Self {
         Self::new(Generated::new)
@@ -101,8 +101,8 @@ impl Sim {
             .in_every_weather()
     }
 
-    /// Of four runs one meets the faults as often as they say, the others 4, 12 and 40 times more rarely: where everything
-    /// goes wrong at once, no run gets as far as agents or background work.
+    /// Reduces faults by seed: a quarter of the runs has them at the given probability, the others 4, 12 and 40 times less
+    /// often. With frequent faults no run gets as far as agents or background tasks.
     #[must_use]
     pub fn in_every_weather(mut self) -> Self {
         self.rarities = &WEATHERS;
@@ -110,7 +110,7 @@ impl Sim {
     }
 
     fn faults_of(&self, seed: u64) -> Faults {
-        // Not by the seed's last digits: those choose what else is run with it.
+        // Not derived from the last digits of the seed, which select other variants of a run.
         let bytes = run::seed_bytes(&[seed, 4]);
         let weather = windlass_core::id::Seeded::new(bytes).below(self.rarities.len() as u64);
         let rarity = usize::try_from(weather)
@@ -119,7 +119,7 @@ impl Sim {
         self.faults.rarer(rarity.copied().unwrap_or(1))
     }
 
-    /// What may go wrong.
+    /// Sets the faults.
     #[must_use]
     pub fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
@@ -141,9 +141,9 @@ impl Sim {
         run.finish().map_err(|_| Box::new(self.explain(seed, None)))
     }
 
-    /// Runs one seed to its end, with one crash more: after this step (counted from 1) the session is put away and taken up
-    /// again, and some of its effects are lost. With every step of [`SimRun::steps`] in turn, a run is shown to get over a
-    /// crash at any of its steps.
+    /// Runs one seed to its end, with an additional crash: after this step (counted from 1) the session is saved and
+    /// restored, and some of its effects are lost. Applied to every step of [`SimRun::steps`], this shows that a run recovers
+    /// from a crash at any step.
     ///
     /// ```
     /// use windlass_testkit::Sim;
@@ -166,23 +166,23 @@ impl Sim {
             .map_err(|_| Box::new(self.explain(seed, crash_at)))
     }
 
-    /// Runs one seed in two orders of answers and holds the names of the effects against each other. The session is put away
-    /// and taken up again at other steps of each.
+    /// Runs one seed with two orders of answers and compares the names of the effects. Each run saves and restores the
+    /// session at different steps.
     ///
-    /// What would have other effects in another order for good reasons is left out, and nothing else:
+    /// Only what legitimately leads to other effects in another order is left out:
     ///
-    /// - interrupts, and people and hooks that end a run: what is done by then is up to the order. Between prompts, where the
-    ///   order has no say, there are interrupts, crashes and other settings;
-    /// - crashes that lose effects while a run goes on: another request has another name (its attempt);
-    /// - what a person allows for the session: it holds for whoever asks after that;
-    /// - what hooks of a notification add: nobody waits for them, so the order decides where it stands;
-    /// - a budget that agents share: it is used up by whoever asks first. Sessions without agents keep theirs;
-    /// - where something goes on in the background: turns that its end begins, and compaction, as news of an end make the
-    ///   conversation longer in one place or another. A world that
+    /// - interrupts, and people and hooks that end a run: the order determines what has been done by then. Between prompts, where the
+    ///   order has no influence, there are interrupts, crashes and changes of settings;
+    /// - crashes that lose effects during a run: a repeated request has another name (its attempt);
+    /// - permissions that a person grants for the session: they apply to every later call;
+    /// - context added by hooks of a notification: they are not waited for, so the order determines its position;
+    /// - a budget that agents share: whoever asks first uses it up. Sessions without agents keep their budget;
+    /// - if there are background tasks: turns that are started by their end, and compaction, because notifications make the
+    ///   conversation longer at different positions. A world that
     ///   [keeps to the foreground](World::keeps_to_the_foreground) has both.
     ///
-    /// A world must do its part ([`Asked::in_any_order`]): one that does not keep to the foreground gives no prompt that
-    /// compacts.
+    /// The world has to cooperate ([`Asked::in_any_order`]): one that does not keep to the foreground must not give prompts
+    /// that compact.
     ///
     /// # Errors
     /// [`SimFailure`] with the broken promise.
@@ -194,7 +194,7 @@ impl Sim {
                 let order = if first.is_err() { seed } else { seed ^ 0x5eed };
                 return Err(Box::new(match self.in_order(seed, order, true) {
                     Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
-                    // The same seed gives the same run.
+                    // Cannot happen, because the same seed gives the same run.
                     Ok(_) => SimFailure::vanished(seed),
                 }));
             }
@@ -224,7 +224,7 @@ impl Sim {
         }))
     }
 
-    /// A calm run whose order of answers is that of a number of its own.
+    /// A calm run whose order of answers is determined by a separate number.
     fn in_order(
         &self,
         seed: u64,
@@ -236,7 +236,7 @@ impl Sim {
         Running::new(seed, &mut *world, &faults, Pace::Calm { order }, traced).finish_traced()
     }
 
-    /// Runs a failed seed again and keeps what it does.
+    /// Runs a failed seed again with a trace.
     fn explain(&self, seed: u64, crash_at: Option<u64>) -> SimFailure {
         let mut world = (self.world)(seed);
         let faults = self.faults_of(seed);
@@ -251,7 +251,7 @@ impl Sim {
     }
 }
 
-/// The last steps before the first of these effects, and it.
+/// The last steps before the first of these effects, and its own step.
 fn leading_to(effects: &[EffectId], mut trace: Vec<String>) -> Vec<String> {
     let names: Vec<[String; 2]> = (effects.iter())
         .map(|id| [format!("{id:?}"), format!("{id} a request")])

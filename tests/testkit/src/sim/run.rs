@@ -1,4 +1,4 @@
-//! One run of a simulation: what happens when, and what is checked then.
+//! One run of a simulation: what happens at each step, and the checks after it.
 
 mod disturbance;
 mod plan;
@@ -25,30 +25,30 @@ use super::{
 };
 use crate::oracle::{Check, Oracles, Violation};
 
-/// More steps than any run takes to come to its end when nothing goes wrong any more.
+/// The maximum number of steps in which a run must end once no more faults are injected.
 const SETTLES_WITHIN: u32 = 5_000;
 
-/// What takes longer than so many milliseconds comes only when nothing else does.
+/// Deadlines further away than this many milliseconds are reached only when nothing else happens.
 const LONG: u64 = 60_000;
 
-/// Steps of calm runs at which the session is put away and taken up again, in parts per thousand.
+/// The probability of a save and restore in a step of a calm run, in parts per thousand.
 const REOPENED_IN_CALM: u16 = 30;
 
-/// How things follow each other.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     /// Anything may happen at any step.
     Eventful {
         seed: u64,
-        /// After this step the session is put away and taken up again, whatever the faults say.
+        /// The step after which the session is saved and restored, regardless of the faults.
         crash_at: Option<u64>,
     },
-    /// Prompts come one after another, time passes when nothing else can happen, and only the order of
-    /// answers is up to the dice, and when the session is put away and taken up again without a loss.
+    /// Prompts follow one another, and time advances only if nothing else can happen. Only the order of answers is random,
+    /// and the steps at which the session is saved and restored without a loss.
     Calm { order: u64 },
 }
 
-/// A run that broke a promise.
+/// A run in which a promise was broken.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) violation: Violation,
@@ -56,13 +56,13 @@ pub(super) struct Failed {
     pub(super) trace: Vec<String>,
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Running<'a> {
     seed: u64,
     pace: Pace,
     world: &'a mut dyn World,
     faults: &'a Faults,
-    /// Nothing goes wrong any more.
+    /// Whether no more faults are injected.
     plainly: bool,
     /// Decides what happens next.
     dice: Seeded,
@@ -73,7 +73,7 @@ pub(super) struct Running<'a> {
     plans: BTreeMap<EffectId, Plan>,
     issued: BTreeMap<EffectId, u64>,
     issues: u64,
-    /// What runs in the background, by its id.
+    /// The running background tasks, by id.
     tasks: BTreeMap<String, Option<TaskKind>>,
     twin: Twin,
     out: SimRun,
@@ -124,12 +124,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Runs until nothing is left to say or to do.
+    /// Runs until no prompt is left and nothing runs.
     pub(super) fn finish(self) -> Result<SimRun, Box<Failed>> {
         self.finish_traced().map(|(run, _)| run)
     }
 
-    /// The same, with what was put in and came out, where that is kept.
+    /// The same; also returns the trace of inputs and outputs, if it is kept.
     pub(super) fn finish_traced(mut self) -> Result<(SimRun, Vec<String>), Box<Failed>> {
         let done = match self.pace {
             Pace::Eventful { .. } => self.eventfully(),
@@ -165,7 +165,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// One thing happens.
+    /// Performs one step.
     fn step(&mut self) -> Check {
         let faults = self.faults;
         if happens(&mut self.dice, faults.interrupt) {
@@ -190,7 +190,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Answers all there is until nothing is left to do. In a calm run this is all of it.
+    /// Answers effects until nothing is left to do. A calm run consists of this alone.
     fn settle(&mut self) -> Check {
         let calm = matches!(self.pace, Pace::Calm { .. });
         self.plainly = !calm;
@@ -219,8 +219,7 @@ impl<'a> Running<'a> {
         Err(self.stuck("it does not come to its end"))
     }
 
-    /// What happens at steps of other runs happens between the prompts of a calm one, where it is at the same place in every
-    /// order.
+    /// In a calm run, the events that other runs have at any step happen between prompts, at the same point in every order.
     fn between_prompts(&mut self) -> Check {
         let of_prompt = Seeded::new(seed_bytes(&[self.seed, 5, self.out.prompts as u64]));
         let of_order = core::mem::replace(&mut self.dice, of_prompt);
@@ -241,7 +240,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Gives the next prompt, if there is one.
+    /// Sends the next prompt, if there is one.
     fn prompt(&mut self) -> Result<bool, Violation> {
         let idle = self.session.is_idle();
         let Some(prompt) = self.world.prompt(self.out.prompts, idle) else {
@@ -255,7 +254,7 @@ impl<'a> Running<'a> {
     fn time_passes(&mut self) -> Check {
         let due = self.session.deadline();
         let ms = match (due.map(|at| at.since(self.now.mono)), self.dice.below(3)) {
-            // A server that is silent until it is given up is one that says nothing more.
+            // A silent server that will be given up counts as one that has nothing more to send.
             (Some(ms), 0) if ms < LONG => ms,
             (_, 1) => self.dice.below(20_000),
             _ => self.dice.below(300),
@@ -263,7 +262,7 @@ impl<'a> Running<'a> {
         self.wait(ms)
     }
 
-    /// Goes to the next deadline; whether there is one.
+    /// Advances to the next deadline; returns whether there is one.
     fn tick_if_due(&mut self) -> Result<bool, Violation> {
         match self.session.deadline() {
             None => Ok(false),
@@ -280,7 +279,7 @@ impl<'a> Running<'a> {
         self.take(Input::Tick)
     }
 
-    /// Hands in an input that must be accepted, and checks what comes of it.
+    /// Passes an input that must be accepted, and checks the outputs.
     fn take(&mut self, input: Input) -> Check {
         self.out.steps += 1;
         if let Some(trace) = &mut self.trace {
@@ -314,7 +313,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// The session, put away at this very point and taken up again, is the same one.
+    /// Saves and restores the session at this point and checks that it behaves identically.
     fn hold_against_twin(&mut self, input: &Input, outputs: &[Output]) -> Check {
         let to_follow = happens(&mut self.dice, self.faults.restore);
         let running = self.plans.iter().map(|(id, plan)| (*id, &plan.effect));
@@ -330,7 +329,7 @@ impl<'a> Running<'a> {
         self.twin.after_step(&self.session, input, outputs, &scene)
     }
 
-    /// Polls until nothing is left.
+    /// Polls until no output is left.
     fn drain(&mut self) -> Result<Vec<Output>, Violation> {
         let mut outputs = Vec::new();
         while let Some(output) = self.session.poll() {
@@ -393,7 +392,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Takes note of something, wherever it happened: to an effect, or to all there is.
+    /// Records an incident and its scenes: that of an effect, or all that are active.
     fn happened(&mut self, kind: IncidentKind, to: Option<EffectId>) {
         let is_agent = |kind: &Option<TaskKind>| *kind == Some(TaskKind::LocalAgent);
         let background_agent = self.tasks.values().any(is_agent);
@@ -404,7 +403,7 @@ impl<'a> Running<'a> {
         };
         let scenes = [
             (Scene::Conversation, to.is_none_or(|id| id.agent == 0)),
-            // Whose of the agents it is cannot be told from outside; so both are only counted by themselves.
+            // Foreground and background agents cannot be told apart from outside, so each counts only if it is alone.
             (Scene::Agent, agent && !background_agent),
             (Scene::BackgroundAgent, agent && background_agent),
             (Scene::BackgroundCall, background_call),
@@ -426,7 +425,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Takes out of a spec what makes the order of answers matter: see [`Sim::permuted`](super::Sim::permuted).
+/// Removes from a spec everything for which the order of answers matters: see [`Sim::permuted`](super::Sim::permuted).
 fn leave_nothing_to_the_order(spec: &mut Spec, foreground: bool) {
     if !foreground {
         spec.tools.tasks.wake = false;
@@ -448,7 +447,7 @@ fn stops(input: &Input) -> bool {
     }
 }
 
-/// A seed for dice, from numbers.
+/// A seed derived from numbers.
 pub(super) fn seed_bytes(numbers: &[u64]) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {

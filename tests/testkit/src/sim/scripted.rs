@@ -31,19 +31,20 @@ type Run = Box<dyn FnMut(&ToolCall) -> ToolResult>;
 /// A hook of a [`Scripted`] world.
 type RunHook = Box<dyn FnMut(&HookInput) -> HookOutput>;
 
-/// How questions are answered.
+/// Answers permission questions.
 type Decide = Box<dyn FnMut(&PermissionRequest) -> PermissionResponse>;
 
-/// Makes an oracle for a run.
+/// Creates an oracle for a run.
 type MakeOracle = Box<dyn Fn() -> Box<dyn Oracle>>;
 
-/// A world whose model follows a [`Script`], whose tools are closures, and whose people decide as told.
+/// A world whose model follows a [`Script`], whose tools are closures, and in which permission questions are answered by a
+/// closure.
 ///
-/// The script is followed as it is written: what is lost on the way is sent again without using an exchange up.
+/// A lost exchange is sent again, without consuming another exchange of the script.
 pub struct Scripted {
     spec: Spec,
     model: ScriptedModel,
-    /// The exchange that was sent last, with the request it answers.
+    /// The last exchange that was sent, with its request.
     sent: Option<(Vec<u8>, Vec<Answer>)>,
     prompts: VecDeque<Prompt>,
     tools: BTreeMap<String, Run>,
@@ -64,7 +65,7 @@ impl fmt::Debug for Scripted {
 }
 
 impl Scripted {
-    /// A world whose model follows the script. It has no prompts and no tools, and nobody to ask.
+    /// A world whose model follows the script, without prompts, tools or permission questions.
     #[must_use]
     pub fn new(mut spec: Spec, script: Script) -> Self {
         if spec.environment.cwd.is_empty() {
@@ -83,28 +84,28 @@ impl Scripted {
         }
     }
 
-    /// Another prompt, given when the ones before it are answered.
+    /// Adds a prompt, which is given when the previous ones have been answered.
     #[must_use]
     pub fn prompt(mut self, prompt: impl Into<Prompt>) -> Self {
         self.prompts.push_back(prompt.into());
         self
     }
 
-    /// What a tool gives.
+    /// Sets the result of a tool.
     #[must_use]
     pub fn tool(mut self, name: &str, run: impl FnMut(&ToolCall) -> ToolResult + 'static) -> Self {
         self.tools.insert(name.to_string(), Box::new(run));
         self
     }
 
-    /// What a hook says. The spec registers it under this name.
+    /// Sets the output of a hook. The spec must register it under this name.
     #[must_use]
     pub fn hook(mut self, name: &str, run: impl FnMut(&HookInput) -> HookOutput + 'static) -> Self {
         self.hooks.insert(name.to_string(), Box::new(run));
         self
     }
 
-    /// How questions are answered. Without this nobody is asked, and what would be asked is denied.
+    /// Sets how permission questions are answered. By default no questions are asked, and calls that need one are denied.
     #[must_use]
     pub fn permission(
         mut self,
@@ -114,13 +115,13 @@ impl Scripted {
         self
     }
 
-    /// Answers every question with yes.
+    /// Allows every permission question.
     #[must_use]
     pub fn allow_all(self) -> Self {
         self.permission(|_| PermissionResponse::allow())
     }
 
-    /// Where a path leads in truth: the target of a link.
+    /// Adds a link from a path to its target.
     #[must_use]
     pub fn link(mut self, path: &str, to: &str) -> Self {
         let cwd = self.spec.environment.cwd.clone();
@@ -129,7 +130,7 @@ impl Scripted {
         self
     }
 
-    /// A promise of this agent, checked beside those of the machine.
+    /// Adds an oracle for a promise of this agent to those of the machine.
     #[must_use]
     pub fn oracle<O: Oracle + 'static>(mut self, oracle: impl Fn() -> O + 'static) -> Self {
         self.oracles.push(Box::new(move || Box::new(oracle())));
@@ -206,7 +207,7 @@ impl World for Scripted {
     }
 }
 
-/// A piece of a scripted answer as a host hands it on; waiting is the scheduler's business.
+/// Converts a piece of a scripted answer; delays are up to the scheduler.
 fn answer(piece: Piece) -> Option<Answer> {
     match piece {
         Piece::Head { status, headers } => Some(Answer::HttpHead { status, headers }),

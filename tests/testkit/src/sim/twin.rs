@@ -1,4 +1,4 @@
-//! A session that is put away and taken up again after every step, turned beside the one that stayed.
+//! A copy of the session that is saved and restored after every step, and runs beside the original.
 
 use alloc::{collections::BTreeSet, format, string::String, sync::Arc, vec::Vec};
 
@@ -11,25 +11,24 @@ use windlass_core::{
 
 use crate::oracle::{Check, Violation};
 
-/// What came of putting the session away and taking it up again, over a run.
+/// Counts how often the session was saved and restored in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Restores {
-    /// Steps after which the session was put away, taken up, and put away again: the bytes were the same. Where a step
-    /// changes nothing of them, those that were read last count: taking up depends on nothing else.
+    /// Steps after which the session was saved, restored and saved again with identical bytes. If a step does not change the
+    /// bytes, the previous check counts, because a restore depends on nothing else.
     pub fixed_points: u64,
-    /// Steps before which the session was put away and taken up again: both sessions did the same, and are the same
-    /// after it, byte for byte.
+    /// Steps before which the session was saved and restored: both sessions produced the same outputs, and their bytes are
+    /// identical after the step.
     pub same_step: u64,
-    /// Steps after which a response was arriving. Half of it goes with its decoder, so the session taken up asks for it once
-    /// more, with the same request, and does nothing else.
+    /// Steps after which a response was being received. The state of its decoder is not saved, so the restored session sends
+    /// the same request again, and does nothing else.
     pub asked_again: u64,
-    /// Sessions that were configured, while they were idle, with the spec that they had: they were the same after it, and went
-    /// on like the one that was not.
+    /// Idle sessions that were reconfigured with their own spec: they were unchanged, and continued like the original.
     pub configured: u64,
 }
 
 impl Restores {
-    /// Adds those of another run.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: Self) {
         self.fixed_points += other.fixed_points;
         self.same_step += other.same_step;
@@ -38,44 +37,45 @@ impl Restores {
     }
 }
 
-/// The sessions that were taken up from those that a run put away.
+/// Sessions restored from the snapshots of a run.
 #[derive(Default)]
 pub(super) struct Twin {
-    /// Bytes that were read and written again as the same.
+    /// The last snapshot that was a fixed point.
     fixed: Vec<u8>,
-    /// The session taken up from them, while it can go on like the other one.
+    /// The restored session, as long as it can follow the original.
     session: Option<Session>,
-    /// Responses that would be asked for in another way by now, or not at all: with another model, effort or thinking.
+    /// Responses that would now be requested differently, or not at all: with another model, effort or thinking.
     outdated: BTreeSet<EffectId>,
     pub(super) restores: Restores,
 }
 
-/// What surrounds a session that is taken up.
+/// The circumstances of a restore.
 pub(super) struct Scene<'a> {
     pub(super) spec: &'a Arc<Spec>,
     pub(super) now: Now,
-    /// Effects that were not answered to their end, with what was asked.
+    /// Effects without their last answer, with their requests.
     pub(super) running: Vec<(EffectId, &'a Effect)>,
-    /// One of the responses that arrive was told to stop. The session taken up need not wait for its end, so it goes on.
+    /// Whether one of the responses being received has been cancelled. The restored session need not wait for its end, so it
+    /// proceeds.
     pub(super) stopping: bool,
-    /// Whether a session is taken up to be turned beside the other one.
+    /// Whether the restored session is to follow the original.
     pub(super) to_follow: bool,
-    /// Whether the session is put away even where none is.
+    /// Whether to save the session even if no restored session follows.
     pub(super) every_step: bool,
 }
 
 impl Twin {
-    /// The session itself was put away and taken up again: the other one knows nothing of what was lost.
+    /// Drops the restored session after the original itself was restored, because it does not know what was lost.
     pub(super) fn forget(&mut self) {
         self.session = None;
     }
 
-    /// Gives the other one the same input, holds both against each other, and takes up another one from the session as it
-    /// is now.
+    /// Passes the same input to the restored session, compares both, and restores another one from the original's current
+    /// state.
     ///
     /// # Errors
-    /// [`Violation::Restored`] when the other one does something else or has become another one, when the snapshot is not a
-    /// fixed point, or taking up does something.
+    /// [`Violation::Restored`] if the restored session behaves differently or has another state, if the snapshot is not a
+    /// fixed point, or if the restore produces unexpected outputs.
     pub(super) fn after_step(
         &mut self,
         session: &Session,
@@ -104,7 +104,7 @@ impl Twin {
         let responding = |(id, _): &&(EffectId, &Effect)| is_exchange(*id);
         let responds = scene.running.iter().any(|it| responding(&it));
         if snapshot == self.fixed {
-            // Taken up from these bytes before; what was, has followed.
+            // These bytes have been restored before, and the restored session has followed.
             let known = self.session.is_some() || !scene.to_follow;
             if responds || known {
                 self.session.take_if(|_| responds);
@@ -138,7 +138,7 @@ impl Twin {
         Ok(())
     }
 
-    /// Configures a session that is idle with the spec that it has, which changes nothing.
+    /// Reconfigures an idle session with its own spec, which must change nothing.
     fn configure(
         &mut self,
         twin: &mut Session,
@@ -173,7 +173,8 @@ impl Twin {
         }
     }
 
-    /// Responses that were arriving are given up, and asked for with the same bytes; nothing else is said.
+    /// Checks that responses being received are abandoned and requested again with identical bytes, and that nothing else is
+    /// output.
     fn asks_again(&self, said: &[Output], scene: &Scene<'_>, after: impl Fn() -> String) -> Check {
         let place = |id: &EffectId| (id.agent, id.turn, id.stage);
         let is_known = |id: &EffectId, again: &HttpRequest| {
@@ -211,7 +212,7 @@ impl Twin {
     }
 }
 
-/// Gives a session that was taken up an input; what it is after that.
+/// Passes an input to a restored session; returns its state afterwards.
 fn follow(
     twin: &mut Session,
     now: Now,
@@ -233,7 +234,7 @@ fn follow(
     put_away(twin)
 }
 
-/// What is taken up has nothing to say, and waits as long.
+/// Checks that a restored session has no outputs and the same deadline.
 fn goes_on(
     said: &[Output],
     twin: &Session,
@@ -279,7 +280,7 @@ fn other_bytes(after: String, expected: &[u8], found: &[u8]) -> Violation {
     differs(after, text(expected), text(found))
 }
 
-/// An output as the world sees it: a body is the same however its bytes are kept.
+/// An output for comparison: bodies are equal however their bytes are stored.
 #[derive(PartialEq)]
 enum Said<'a> {
     Request(EffectId, &'a str, &'a [(String, String)], Vec<u8>),

@@ -1,4 +1,4 @@
-//! What surrounds a session.
+//! The surroundings of a session.
 
 use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
@@ -21,45 +21,45 @@ use crate::{host::normalised, oracle::Oracles};
 pub struct Asked<'a> {
     /// Its name.
     pub id: EffectId,
-    /// Dice of this effect alone: what they show does not depend on when it is asked.
+    /// Random numbers for this effect alone: they do not depend on when it is asked.
     pub dice: &'a mut Seeded,
-    /// The run shall come to its end: answer shortly, and ask for nothing more.
+    /// The run is to end: give a short answer, and make no further requests.
     pub plainly: bool,
-    /// The run is held against one in another order ([`Sim::permuted`](super::Sim::permuted)): answer nothing that depends on
-    /// what else has ended by now.
+    /// The run is compared with one in another order ([`Sim::permuted`](super::Sim::permuted)): the answer must not depend on
+    /// which other effects have completed.
     pub in_any_order: bool,
 }
 
-/// How everything around a session answers. What a world is silent about is answered in the plainest way.
+/// Defines how everything around a session answers. The default implementations give the simplest answer.
 pub trait World {
-    /// Asked before everything else when the run is held against one in another order ([`Sim::permuted`](super::Sim::permuted)):
-    /// whether nothing will be put into the background. Then the ends of what goes on there cannot decide anything, and what
-    /// they would decide need not be left out. Where it is not so, as by default, the world gives no prompt that compacts: how
-    /// much there is to sum up depends on what has ended by then.
+    /// Called first if the run is compared with one in another order ([`Sim::permuted`](super::Sim::permuted)): whether
+    /// nothing will run in the background. Then the end of background tasks cannot affect anything, and its effects need not
+    /// be left out. If false, which is the default, the world must not give prompts that compact, because the amount of text
+    /// to summarise would depend on which tasks have ended.
     fn keeps_to_the_foreground(&mut self) -> bool {
         false
     }
 
-    /// What the session is told at its beginning. Asked once.
+    /// The spec of the session. Called once.
     fn spec(&mut self) -> Spec;
 
-    /// The prompt of this number, from 0; none when there is none now. Those of an idle session are answered
-    /// at once, others wait or steer.
+    /// The prompt with this number, counted from 0; `None` if there is none now. A prompt for an idle session is answered at
+    /// once, any other waits or steers.
     fn prompt(&mut self, number: usize, idle: bool) -> Option<Prompt>;
 
-    /// The whole exchange with the model, in answers: head, body in any pieces, end. It is asked again when
-    /// the exchange was lost on its way, with the same request.
+    /// The complete exchange with the model, as answers: head, body in any pieces, end. Called again with the same request if
+    /// the exchange was lost.
     fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer>;
 
-    /// What a tool answers: progress as often as it likes, then its result.
+    /// The answers of a tool: any number of progress reports, then its result.
     fn tool(&mut self, asked: Asked<'_>, call: &ToolCall) -> Vec<Answer>;
 
-    /// What is found out about a call that was lost. By default nothing.
+    /// The result of probing a lost call. By default nothing is known.
     fn probe(&mut self, _asked: Asked<'_>, _probe: &Probe) -> Probed {
         Probed::Unknown
     }
 
-    /// What people answer. By default they allow it.
+    /// The answer of a person. The default is to allow.
     fn permission(
         &mut self,
         _asked: Asked<'_>,
@@ -68,12 +68,12 @@ pub trait World {
         PermissionResponse::allow()
     }
 
-    /// What a hook answers: progress as often as it likes, then its end. By default it has nothing to say.
+    /// The answers of a hook: any number of progress reports, then its end. By default it has no output.
     fn hook(&mut self, _asked: Asked<'_>, _call: &HookCall) -> Vec<Answer> {
         vec![Answer::Hook(HookAnswer::Output(RawJson::empty_object()))]
     }
 
-    /// Where a path leads. By default where it says, below `cwd`.
+    /// The target of a path. The default is the path itself, below `cwd`.
     fn resolve(
         &mut self,
         _asked: Asked<'_>,
@@ -83,13 +83,13 @@ pub trait World {
         Ok(ResolvedPath::at(normalised(cwd, &path.path)))
     }
 
-    /// What the world has met of what it has beside the loop, each by a name of its own: asked at the end of a run, and counted
-    /// ([`SimRun::met`](super::SimRun::met)). By default nothing is told apart.
+    /// The names of the features of the world that were exercised. Called at the end of a run, and counted
+    /// ([`SimRun::met`](super::SimRun::met)). Empty by default.
     fn met(&self) -> BTreeSet<&'static str> {
         BTreeSet::new()
     }
 
-    /// The promises that are checked. By default all of the machine.
+    /// The promises to check. The default is all promises of the machine.
     fn oracles(&self) -> Oracles {
         Oracles::new()
     }

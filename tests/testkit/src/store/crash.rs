@@ -1,4 +1,4 @@
-//! What a process that ends anywhere leaves behind.
+//! The state that a process leaves behind when it ends at any point.
 
 use windlass_core::RawJson;
 use windlass_engine::store::{Batch, Lease, Store};
@@ -30,8 +30,8 @@ const STEPS: [Step; 11] = [
     Step::Release,
 ];
 
-/// For every number of steps, in a session of its own: a process does so many and ends; another one finds all of them, and goes
-/// on.
+/// For every number of steps, in a separate session: a process performs that many steps and ends; another process finds the
+/// results of all of them, and continues.
 pub(super) async fn between_steps(place: &impl Place) -> Result<(), String> {
     for count in 0..=STEPS.len() {
         let (id, steps) = (session(count as u8 + 1), &STEPS[..count]);

@@ -1,4 +1,4 @@
-//! What is kept, and how it is read again.
+//! What is stored, and how it is read again.
 
 use windlass_core::{RawJson, SessionId, permission::Destination};
 use windlass_engine::store::{Batch, Snapshot, Store as _, StoreError, digest};
@@ -9,7 +9,7 @@ pub(super) async fn in_order(place: &impl Place) -> Result<(), String> {
     let store = place.store().await;
     let lease = done("create", store.create(session(1)).await)?;
     let lines: Vec<RawJson> = (0..60).map(line).collect();
-    // In steps of different lengths, one of them with nothing in it.
+    // Appended in batches of different sizes, one of which is empty.
     let mut rest = lines.as_slice();
     for length in [1, 2, 0, 7, 50] {
         let (now, behind) = rest.split_at(length);
@@ -41,7 +41,7 @@ pub(super) async fn at_once(place: &impl Place) -> Result<(), String> {
 pub(super) async fn nothing_before_the_first_line(place: &impl Place) -> Result<(), String> {
     let store = place.store().await;
     let lease = done("create", store.create(session(1)).await)?;
-    // As it is appended where somebody is about to look at the place.
+    // An empty append, as before a hook is told the transcript's place.
     append(&store, &lease, &[]).await?;
     same(
         "load",
@@ -237,7 +237,7 @@ pub(super) async fn listed(place: &impl Place) -> Result<(), String> {
     same("the list", found, [1, 3, 2].map(session).to_vec())
 }
 
-/// Times of files are as fine as the clock of their system, which moves a few hundred times a second.
+/// File timestamps have the resolution of the system's clock, which advances a few hundred times a second.
 fn wait_for_another_moment() {
     std::thread::sleep(std::time::Duration::from_millis(20));
 }
@@ -252,7 +252,7 @@ pub(super) async fn titles_and_forks(place: &impl Place) -> Result<(), String> {
     };
     let lines = [line(1), title, tag];
     append(&store, &lease, &lines).await?;
-    // A fork begins while its origin is written to, with lines of it.
+    // A fork begins, with lines of its origin, while the origin has a writer.
     let fork = done("create", store.create(session(2)).await)?;
     append(&store, &fork, &lines[..1]).await?;
     append(&store, &fork, &[line(2)]).await?;

@@ -1,4 +1,4 @@
-//! Who may write.
+//! Leases: who may write to a session.
 
 use windlass_engine::store::{Store as _, StoreError};
 

@@ -31,21 +31,21 @@ use std::future::Future;
 use windlass_core::{RawJson, SessionId, uuid_v4};
 use windlass_engine::store::{Batch, Lease, Store, StoreError};
 
-/// A place where a store keeps sessions: a folder, a database. It outlives the stores that are opened in it, as a disk outlives
-/// processes.
+/// A place where a store keeps sessions: a folder, a database. It outlives the stores that are opened in it, as a disk
+/// outlives processes.
 pub trait Place {
-    /// The store that is checked.
+    /// The store under test.
     type Store: Store;
 
-    /// A store over the sessions of this place, as a process has it that starts now. Dropping it is the end of that process.
+    /// Opens a store over the sessions of this place, as a new process would. Dropping it is the end of that process.
     fn store(&self) -> impl Future<Output = Self::Store>;
 
-    /// Breaks a transcript off in the middle of its last line, as a process may leave it that is killed while it writes. A
-    /// store that cannot be left like that has nothing to do.
+    /// Truncates a transcript in the middle of its last line, as a process that is killed while writing may leave it. A store
+    /// that cannot be left in this state need not do anything.
     fn tear(&self, _session: SessionId) {}
 }
 
-/// A promise that was not kept.
+/// A broken promise of the contract.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{check}: {found}")]
 pub struct Broken {
@@ -55,7 +55,7 @@ pub struct Broken {
     pub found: String,
 }
 
-/// Runs every check, each in a place of its own, and says which promises were not kept.
+/// Runs every check, each in a new place, and returns the broken promises.
 pub async fn check<P: Place>(place: impl Fn() -> P) -> Vec<Broken> {
     let mut broken = Vec::new();
     let mut note = |check: &'static str, done: Result<(), String>| {
@@ -104,7 +104,7 @@ fn line(n: u32) -> RawJson {
 
 fn text_line(text: &str) -> RawJson {
     let text = RawJson::string(text);
-    // A string between braces is an object.
+    // A string in braces as a field is a valid object.
     RawJson::parse(format!(r#"{{"type":"note","text":{}}}"#, text.get()))
         .unwrap_or_else(|_| RawJson::null())
 }
@@ -136,12 +136,12 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
     }
 }
 
-/// What a step gave, as a word of the check.
+/// The result of a step, or an error that names the step.
 fn done<T>(step: &str, result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| format!("{step}: {error}"))
 }
 
-/// Whether a step was refused for this reason.
+/// Checks that a step failed for this reason.
 fn refused<T>(
     step: &str,
     result: Result<T, StoreError>,

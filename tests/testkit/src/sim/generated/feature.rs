@@ -1,5 +1,5 @@
-//! What a generated world has beside the loop itself: each in a share of the worlds, so that everything that goes wrong
-//! meets it.
+//! Features of a generated world beyond the basic loop. Each is present in a part of the worlds, so that all kinds of faults
+//! affect it.
 
 use alloc::{
     collections::BTreeSet,
@@ -29,11 +29,11 @@ use windlass_core::{
 use super::spec::{rules, tool};
 use crate::oracle::{Check, Oracle, View, Violation};
 
-/// What only the agent that is denied is told, and what only the skill that is denied says.
+/// Texts that only the denied agent is told, and only the denied skill contains.
 const CLOSED_AGENT: &str = "You are the agent that nobody may start.";
 const CLOSED_SKILL: &str = "These are the words of the skill that is closed.";
 
-/// What shows in a request that a feature was reached.
+/// Texts in a request that show that a feature was exercised.
 const MARKS: [(&str, &str); 12] = [
     ("structured output", "The answer was taken."),
     ("a question to a person", "The person answered:"),
@@ -58,7 +58,7 @@ const MARKS: [(&str, &str); 12] = [
     ("a tool of an MCP server", "The shop has"),
 ];
 
-/// All of them, by name.
+/// The names of all features.
 pub(super) fn names() -> BTreeSet<&'static str> {
     MARKS
         .iter()
@@ -74,13 +74,13 @@ pub(super) fn shown(request: &[u8]) -> impl Iterator<Item = &'static str> {
     marks.map(|(name, _)| *name)
 }
 
-/// A person whose answer changes the permissions.
+/// Permission questions whose answers change the permissions.
 pub(super) const UPDATES: &str = "permissions changed in an answer";
 
-/// What an MCP server's tool gives.
+/// The result of an MCP server's tool.
 pub(super) const FROM_THE_SHOP: &str = "The shop has apples.";
 
-/// Adds to a spec what its dice want.
+/// Adds random features to a spec.
 pub(super) fn add(dice: &mut Seeded, spec: &mut Spec) {
     spec.policy.permissions.rules.deny.extend(rules(&[
         "Skill(closed)",
@@ -113,7 +113,7 @@ pub(super) fn add(dice: &mut Seeded, spec: &mut Spec) {
         custom_agents().for_each(|agent| spec.tools.agents.add(agent));
     }
     if one_in(8) {
-        // By name: such a tool is not offered, which keeps no model from calling it.
+        // Denied by name: such a tool is not offered, but a model may call it nevertheless.
         let denied = ["Config", "Skill", "ToolSearch", "TodoWrite"];
         let at = super::pick(dice, denied.len() as u64);
         spec.policy
@@ -207,13 +207,13 @@ fn clearing(dice: &mut Seeded) -> Clearing {
         clear_inputs: dice.below(2) == 0,
         exclude_tools: vec!["Read".to_string()],
         by: bys[super::pick(dice, 3)],
-        // Where the model can save something, it is warned.
+        // Where the model can save something, it is told before compaction.
         memory_tool: ["Note", "memory"][super::pick(dice, 2)].to_string(),
         ..Clearing::default()
     }
 }
 
-/// Whether a tool is one of this module.
+/// Whether a tool belongs to this module.
 pub(super) fn has(tool: &str) -> bool {
     let core = [
         CoreTool::AskUserQuestion,
@@ -225,7 +225,7 @@ pub(super) fn has(tool: &str) -> bool {
     core.iter().any(|core| core.name() == tool) || tool == output::TOOL || tool.starts_with("mcp__")
 }
 
-/// A valid input for one of the tools of this module. `in_any_order` leaves out what holds for others from then on.
+/// A valid input for one of the tools of this module. `in_any_order` excludes inputs that affect other calls from then on.
 pub(super) fn input_of(dice: &mut Seeded, tool: &str, in_any_order: bool) -> Option<Value> {
     let mut one_of = |these: &[&str]| these[super::pick(dice, these.len() as u64)].to_string();
     Some(match tool {
@@ -262,14 +262,14 @@ pub(super) fn input_of(dice: &mut Seeded, tool: &str, in_any_order: bool) -> Opt
     })
 }
 
-/// A question with two choices; asked twice where the choices are the same.
+/// A question with two choices; asked twice if the choices are equal.
 pub(super) fn questions(question: String, second: String) -> Value {
     json!({"questions": [{"question": question, "header": "Which", "multiSelect": false, "options": [
         {"label": "A", "description": "The one."}, {"label": second, "description": "The other."},
     ]}]})
 }
 
-/// What is denied by more than the name of a tool: nothing that only it could say is ever in a request.
+/// Denials beyond tool names: texts that only a denied agent or skill contains are never part of a request.
 pub(super) struct Closed;
 
 impl Oracle for Closed {
@@ -294,7 +294,7 @@ impl Oracle for Closed {
     }
 }
 
-/// Whether a piece of a request has a text. Texts that are encoded at once are in one piece.
+/// Whether a request contains a text. Texts that are encoded at once are in one piece.
 fn says(request: &HttpRequest, text: &str) -> bool {
     let mut pieces = request.body.iter();
     pieces.any(|piece| memmem::find(piece, text.as_bytes()).is_some())

@@ -36,7 +36,7 @@ pub(super) fn registered(dice: &mut Seeded) -> Vec<HookMatcher> {
     hooks
 }
 
-/// What a hook says, whatever it may say.
+/// A random answer of a hook.
 pub(super) fn generate(dice: &mut Seeded, call: &HookCall, foreground: bool) -> Vec<Answer> {
     let mut answers = Vec::new();
     if dice.below(4) == 0 {

@@ -1,4 +1,4 @@
-//! What the model of a generated world says.
+//! The responses of the model in a generated world.
 
 use alloc::{format, string::ToString, vec::Vec};
 
@@ -16,22 +16,22 @@ use crate::sim::{
     world::Asked,
 };
 
-/// After so many responses of a thread the model is done with every prompt at once, so that every run ends.
+/// The number of responses of a thread after which the model answers every prompt at once, so that every run ends.
 const TALKATIVE_TURNS: u32 = 14;
 
 /// The same for subagents.
 const TALKATIVE_TURNS_OF_AGENTS: u32 = 5;
 
-/// How a model behaves.
+/// The behaviour of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manners {
-    /// It works: calls that make sense, until it is done.
+    /// It makes meaningful calls until it is done.
     Good,
-    /// It says whatever has been seen in the wild, in any mixture.
+    /// It mixes everything that servers and models have been observed to send.
     Bad,
 }
 
-/// One exchange.
+/// Generates one exchange.
 pub(super) fn generate(
     asked: Asked<'_>,
     http: &HttpRequest,
@@ -61,7 +61,7 @@ pub(super) fn generate(
     };
     let (mut blocks, stop_reason) = match manners {
         _ if plainly || id.turn > most => (Vec::from([done_text(&name)]), "end_turn"),
-        // Agents side by side, and others behind them, are what an order can matter most to.
+        // Parallel agents, and agents started after others, are most likely to be affected by the order.
         Manners::Good if in_any_order && id.agent == 0 && dice.below(2) == 0 => {
             delegate(dice, &name, &known)
         }
@@ -86,7 +86,7 @@ pub(super) fn generate(
     let asked_model = requested_model(body).unwrap_or_default();
     let model = match dice.below(6) {
         0 => "claude-sonnet-4-6".to_string(),
-        // Servers name themselves more exactly, or in a way of their own.
+        // Servers report more specific model names, or names of their own.
         1 => format!("{asked_model}-20260101"),
         2 => "gateway/some-model".to_string(),
         _ => asked_model,
@@ -103,7 +103,7 @@ pub(super) fn generate(
         stop_reason,
         usage,
     };
-    // Some gateways answer plainly whatever is asked.
+    // Some gateways never stream.
     match streams && dice.below(8) > 0 {
         true => message.streamed(wire),
         false => message.plain(wire),
@@ -114,7 +114,7 @@ fn done_text(name: &str) -> Value {
     json!({"type": "text", "text": format!("Done {name}.")})
 }
 
-/// Tasks and agents that the conversation speaks of.
+/// The tasks and agents that the conversation mentions.
 #[derive(Default)]
 struct Known<'a> {
     tasks: Vec<&'a str>,
@@ -146,7 +146,7 @@ fn one_of<'a>(dice: &mut Seeded, known: &[&'a str]) -> Option<&'a str> {
     known.get(at).copied()
 }
 
-/// What a model says that does its work.
+/// A response of a model that works on its task.
 fn work(
     dice: &mut Seeded,
     name: &str,
@@ -156,7 +156,7 @@ fn work(
     let is_offered = |tool: &&str| {
         memchr::memmem::find(request, format!("\"name\":\"{tool}\"").as_bytes()).is_some()
     };
-    // Where the order matters to others, nobody leaves plan mode.
+    // Leaving plan mode affects other calls, so it is excluded if the order must not matter.
     let fits = |tool: &&str| !known.in_any_order || *tool != "ExitPlanMode";
     let offered: Vec<&str> = TOOLS.into_iter().filter(is_offered).filter(fits).collect();
     if dice.below(3) == 0 {
@@ -166,7 +166,7 @@ fn work(
     if dice.below(3) == 0 {
         blocks.push(json!({"type": "text", "text": format!("Let me see {name}.")}));
     }
-    // What few worlds have is called the more often there.
+    // Tools that few worlds have are called more often.
     let rare: Vec<&str> = (offered.iter().copied().filter(|tool| feature::has(tool))).collect();
     for index in 0..=dice.below(3) {
         let rather = match dice.below(2) {
@@ -185,7 +185,7 @@ fn work(
     (blocks, "tool_use")
 }
 
-/// What a model says that lets others do its work.
+/// A response that delegates work to agents.
 fn delegate(dice: &mut Seeded, name: &str, known: &Known<'_>) -> (Vec<Value>, &'static str) {
     let blocks = (0..=dice.below(3))
         .map(|index| {
@@ -231,13 +231,13 @@ fn content(dice: &mut Seeded, name: &str, known: &Known<'_>) -> (Vec<Value>, &'s
 
 fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
     let id = match dice.below(12) {
-        // Servers have been seen to repeat ids, and to leave them out.
+        // Servers have been observed to reuse ids, and to omit them.
         0 => "toolu_again",
         1 => "",
         _ => fresh,
     };
     let name = match TOOLS[pick(dice, TOOLS.len() as u64)] {
-        // Nobody leaves plan mode for the others.
+        // Leaving plan mode would affect other calls.
         "ExitPlanMode" if known.in_any_order => "TodoWrite",
         name => name,
     };
@@ -252,7 +252,7 @@ fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": input})
 }
 
-/// An input that every tool takes.
+/// An input that every tool accepts.
 pub(super) fn input(dice: &mut Seeded, foreground: bool) -> RawJson {
     let mut input = task(dice, &Known::default());
     if let (Some(input), Value::Object(fields)) = (input.as_object_mut(), fields(dice)) {
@@ -270,14 +270,14 @@ pub(super) fn input(dice: &mut Seeded, foreground: bool) -> RawJson {
     RawJson::parse(input.to_string()).unwrap_or_else(|_| RawJson::empty_object())
 }
 
-/// Takes out of an input that nobody waits for the call.
+/// Removes the option to run in the background from an input.
 fn wait_for(input: &mut Value) {
     if let Some(background) = input.get_mut("run_in_background") {
         *background = json!(false);
     }
 }
 
-/// What a tool is called with.
+/// A random input for a tool.
 fn input_of(dice: &mut Seeded, tool: &str, known: &Known<'_>) -> Value {
     match tool {
         "Task" => task(dice, known),
@@ -293,7 +293,7 @@ fn input_of(dice: &mut Seeded, tool: &str, known: &Known<'_>) -> Value {
     }
 }
 
-/// What an agent is started with, or one that has ended is given to do.
+/// The input that starts an agent, or gives a further task to one that has ended.
 fn task(dice: &mut Seeded, known: &Known<'_>) -> Value {
     let agents = [
         "general-purpose",

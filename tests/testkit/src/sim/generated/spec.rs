@@ -1,4 +1,4 @@
-//! What the session of a generated world is told.
+//! The spec of a generated world.
 
 use alloc::{string::ToString, vec::Vec};
 
@@ -15,7 +15,7 @@ use windlass_core::{
 
 use crate::sim::exchange::pick;
 
-/// What the model calls: the tools there are, and one that is not there.
+/// The tools that the model calls: those that exist, and one that does not.
 pub(super) const TOOLS: [&str; 26] = [
     "Read",
     "Look",
@@ -45,7 +45,7 @@ pub(super) const TOOLS: [&str; 26] = [
     "StructuredOutput",
 ];
 
-/// A spec. What it denies is always denied: see `forbidden` and `feature::Closed`.
+/// Generates a spec. What it denies is always denied: see `forbidden` and `feature::Closed`.
 pub(super) fn generate(dice: &mut Seeded) -> Spec {
     let mut spec = Spec::with_tools(tools());
     spec.prompt.system = "Be brief.".into();
@@ -66,7 +66,7 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
             rules(&["Bash(git:*)", "Bash(ls:*)", "Look", "Edit(src/**)", "Task"]);
     }
     if dice.below(4) == 0 {
-        // Allowed as well as denied: a deny rule wins.
+        // Both allowed and denied: the deny rule wins.
         spec.policy.permissions.rules.allow = rules(&["Locked", "Edit", "Read", "Bash"]);
     }
     spec.policy.persist = dice.below(2) == 0;
@@ -93,14 +93,14 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
             CoreTool::TodoWrite,
         ]);
         spec.tools.tasks.wake = dice.below(2) == 0;
-        // Otherwise not every response is seen, and nothing adds up from outside.
+        // Otherwise some responses would not be visible, and usage could not be checked from outside.
         spec.tools.tasks.tool_calls_only = false;
     }
     if dice.below(2) == 0 {
         spec.policy.hooks = super::hook::registered(dice);
     }
     if spec.policy.cancel_grace_ms.is_multiple_of(3) {
-        // By a number that was thrown already: no seed means another world because of this.
+        // Derived from a number that was drawn already, so that existing seeds still give the same worlds.
         spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
     }
     spec
@@ -146,7 +146,7 @@ fn fields(field: &str) -> Value {
 }
 
 pub(super) fn rules(texts: &[&str]) -> Vec<Rule> {
-    // A test makes sure that each of them is one.
+    // A test checks that each of them is valid.
     texts
         .iter()
         .filter_map(|text| Rule::parse(text).ok())

@@ -1,4 +1,4 @@
-//! What comes from outside at any step: other settings, crashes, a host that breaks the contract.
+//! External events at any step: changes of settings, crashes, a host that violates the contract.
 
 use alloc::{
     format,
@@ -23,15 +23,15 @@ use super::{
 use crate::oracle::{Check, Violation};
 
 impl Running<'_> {
-    /// Somebody changes how the session goes on, or tells it of something.
+    /// Changes a setting of the session, or reports an occurrence.
     pub(super) fn change_settings(&mut self) -> Check {
         self.out.went_wrong(FaultKind::Settings);
         let models = [None, Some("nobody-knows-1"), Some("claude-haiku-4-5")];
-        // Between runs hooks would speak outside of them.
+        // Between runs, messages of hooks would be outside of a run.
         let idle = self.session.phase() == Phase::Idle;
         let ways = if idle { 4 } else { 7 };
         let input = match self.dice.below(ways) {
-            // What runs in the background runs beside idle sessions too.
+            // Background tasks also run while the session is idle.
             0 if idle && !self.tasks.is_empty() => self.stop_a_task(),
             5 => Input::Background(None),
             6 => self.stop_a_task(),
@@ -43,7 +43,7 @@ impl Running<'_> {
             0 => Input::SetThinking(Some(Thinking::Disabled).filter(|_| self.dice.below(2) == 0)),
             1 => Input::SetEffort(Some(Effort::Low).filter(|_| self.dice.below(2) == 0)),
             2 => Input::SetModel(models[pick(&mut self.dice, 3)].map(ToString::to_string)),
-            // The last one needs leave, which not every spec gives.
+            // The last mode requires a permission that not every spec gives.
             _ => Input::SetMode(Mode::ALL[pick(&mut self.dice, 4)]),
         };
         self.take(input)
@@ -57,7 +57,7 @@ impl Running<'_> {
         }
     }
 
-    /// The session is put away and taken up again; some of its effects are lost.
+    /// Saves and restores the session, losing some of its effects.
     pub(super) fn crash(&mut self) -> Check {
         self.out.went_wrong(FaultKind::Crash);
         let all = self.faults.crash_loses_calls;
@@ -76,7 +76,7 @@ impl Running<'_> {
         self.reopen()
     }
 
-    /// The session is put away and taken up again.
+    /// Saves and restores the session.
     pub(super) fn reopen(&mut self) -> Check {
         self.happened(IncidentKind::Restored, None);
         let refused = |what: String| Violation::Contract {
@@ -95,7 +95,7 @@ impl Running<'_> {
         self.take(Input::Resumed { live })
     }
 
-    /// An answer that the contract forbids is refused, and nothing has changed.
+    /// Passes an answer that violates the contract: it must be rejected without any change.
     pub(super) fn breach(&mut self) -> Check {
         self.out.went_wrong(FaultKind::Breach);
         let before = format!("{:?}", self.session);

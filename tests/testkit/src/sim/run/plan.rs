@@ -1,4 +1,4 @@
-//! Effects that wait for their answers, and which they get.
+//! Open effects and their planned answers.
 
 use alloc::{collections::VecDeque, format, vec::Vec};
 
@@ -21,22 +21,22 @@ use super::{
 };
 use crate::oracle::Check;
 
-/// An effect that is not answered to its end.
+/// An effect without its last answer.
 pub(super) struct Plan {
     pub(super) effect: Effect,
     /// How often an effect of this name was issued before.
     pub(super) issue: u64,
-    /// How many effects were issued before it.
+    /// The number of effects issued before it.
     pub(super) place: u64,
-    /// Its answers; made when the first is due.
+    /// Its answers, generated when the first one is due.
     pub(super) answers: Option<VecDeque<Answer>>,
     pub(super) cancelled: bool,
-    /// The server has begun to answer.
+    /// Whether the server has begun to answer.
     pub(super) begun: bool,
 }
 
 impl Plan {
-    /// Whether it will say something of its own accord.
+    /// Whether it has more answers to give by itself.
     pub(super) fn has_more(&self) -> bool {
         self.cancelled
             || self
@@ -47,10 +47,10 @@ impl Plan {
 }
 
 impl Running<'_> {
-    /// One of the effects gets its next answer.
+    /// Gives one of the effects its next answer.
     pub(super) fn answer_one(&mut self) -> Check {
         let may_wait = !self.plainly && matches!(self.pace, Pace::Eventful { .. });
-        // Who stays silent is asked only when the others have said what they have to say.
+        // Silent ones are selected only when no other has anything left to say.
         let talking: Vec<EffectId> = (self.plans.iter())
             .filter(|(_, plan)| may_wait || plan.has_more())
             .map(|(id, _)| *id)
@@ -78,7 +78,7 @@ impl Running<'_> {
         };
         let answer = match answer {
             Some(answer) => answer,
-            // It says nothing more: only a cancellation or the clock ends it.
+            // It has nothing more to say: only a cancellation or a timeout ends it.
             None if may_wait => return Ok(()),
             None if matches!(id.stage, Stage::Model | Stage::Summary) => {
                 failed(HttpFailureKind::Interrupted)
@@ -89,7 +89,7 @@ impl Running<'_> {
         self.take(Input::Answer(id, answer))
     }
 
-    /// The answers to an effect: of the world, or what goes wrong in their place.
+    /// The answers to an effect: those of the world, or a fault in their place.
     fn answers(&mut self, id: EffectId, effect: &Effect, issue: u64) -> Vec<Answer> {
         let none = Faults::none();
         let faults = match self.plainly {
@@ -170,7 +170,7 @@ impl Running<'_> {
             }
             Effect::AskPermission(request) => {
                 let mut response = self.world.permission(asked, request);
-                // It would hold for whoever asks later, and that depends on the order.
+                // It would apply to later calls, and which these are depends on the order.
                 if let (
                     true,
                     PermissionResponse::Allow {
@@ -188,7 +188,7 @@ impl Running<'_> {
                 self.out.went_wrong(kind);
                 answers
             }
-            // Nobody waits for these: what they add stands where the conversation is by then, and the order decides that.
+            // These hooks are not waited for: the order determines where their context is inserted.
             Effect::RunHook(call) if in_any_order && call.event == HookEvent::Notification => {
                 vec![Answer::Hook(HookAnswer::Output(RawJson::empty_object()))]
             }
@@ -209,7 +209,7 @@ impl Running<'_> {
         }
     }
 
-    /// Takes note of what an answer means for the effects that wait.
+    /// Records the consequences of an answer for the open effects.
     fn note_answer(&mut self, id: EffectId, answer: &Answer) {
         let Some(plan) = self.plans.get_mut(&id) else {
             return;
@@ -230,7 +230,7 @@ impl Running<'_> {
     }
 }
 
-/// A hook that does not do what it should.
+/// The answers of a failing hook.
 fn failing_hook(dice: &mut Seeded, in_any_order: bool) -> (FaultKind, Vec<Answer>) {
     let output = |json: &str| match RawJson::parse(json) {
         Ok(json) => HookAnswer::Output(json),
@@ -250,12 +250,12 @@ fn failing_hook(dice: &mut Seeded, in_any_order: bool) -> (FaultKind, Vec<Answer
             (FaultKind::StoppedByHook, vec![Answer::Hook(stop)])
         }
         3 | 4 => failed(Answer::Cancelled),
-        // It hangs until its time is over.
+        // It hangs until its timeout.
         _ => (FaultKind::HangingHook, Vec::new()),
     }
 }
 
-/// A number for the name of an effect within its session.
+/// A number that identifies an effect within its session.
 fn name_of(id: EffectId) -> u64 {
     let mut digest = Digest::default();
     for number in [id.agent, id.turn, id.call, id.attempt] {

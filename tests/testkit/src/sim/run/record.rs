@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The results of a run.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -13,16 +13,16 @@ use crate::{
     sim::{FaultKind, Restores},
 };
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimRun {
     /// Its seed.
     pub seed: u64,
-    /// Inputs that were handed in.
+    /// The number of inputs.
     pub steps: u64,
-    /// Prompts among them.
+    /// The number of prompts.
     pub prompts: usize,
-    /// A number for everything that came out: equal runs have equal numbers.
+    /// A digest of all outputs: equal runs have equal digests.
     pub digest: Digest,
     /// The names of all effects.
     pub effects: BTreeSet<EffectId>,
@@ -30,22 +30,22 @@ pub struct SimRun {
     pub messages: Vec<Message>,
     /// Every tool call, in the order they were issued.
     pub calls: Vec<ToolCall>,
-    /// The ways between phases that were taken.
+    /// The phase transitions that occurred.
     pub phases: Vec<PhaseChange>,
-    /// What went wrong or was out of the ordinary, and beside what.
+    /// The faults and unusual events, each with its scene.
     pub incidents: BTreeSet<Incident>,
-    /// How often what went wrong.
+    /// The number of faults, by kind.
     pub faults: BTreeMap<FaultKind, u64>,
-    /// What the world met of what it has beside the loop ([`World::met`](crate::World::met)).
+    /// The features of the world that were exercised ([`World::met`](crate::World::met)).
     pub met: BTreeSet<&'static str>,
-    /// How often the session was put away and taken up again to see that nothing changes.
+    /// How often the session was saved and restored to check that nothing changes.
     pub restores: Restores,
-    /// The conversation at the end, one message of the API a line.
+    /// The conversation at the end, one API message per line.
     pub history: Vec<String>,
 }
 
 impl SimRun {
-    /// Of a run in which nothing has happened yet.
+    /// The results of a run in which nothing has happened yet.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -64,7 +64,7 @@ impl SimRun {
         }
     }
 
-    /// Takes note of something that went wrong.
+    /// Counts a fault.
     pub(super) fn went_wrong(&mut self, kind: FaultKind) {
         *self.faults.entry(kind).or_insert(0) += 1;
     }
@@ -79,48 +79,48 @@ impl SimRun {
 /// The phases before and after an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseChange {
-    /// Before.
+    /// The phase before.
     pub from: Phase,
-    /// After; there may have been others between, in which there was nothing to wait for.
+    /// The phase after; transient phases in between are not recorded.
     pub to: Phase,
     /// Whether the input was one that stops the run.
     pub stopped: bool,
 }
 
-/// Something that a run should get over.
+/// An event from which a run should recover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Incident {
-    /// What happened.
+    /// The kind of event.
     pub kind: IncidentKind,
-    /// Where, or beside what.
+    /// The scene of the event.
     pub scene: Scene,
 }
 
-/// What can happen to a run.
+/// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IncidentKind {
     /// The run was interrupted.
     Interrupted,
-    /// The session was put away and taken up again.
+    /// The session was saved and restored.
     Restored,
-    /// The answer of a model broke off.
+    /// A response of a model broke off.
     Cut,
-    /// A hook had its time, and was stopped.
+    /// A hook was stopped by its timeout.
     HookTimedOut,
-    /// An effect came to its end before another that was asked for before it.
+    /// An effect completed before one that was issued earlier.
     Overtaken,
 }
 
-/// Who is at work in a session.
+/// The part of a session that is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scene {
-    /// The conversation itself.
+    /// The main conversation.
     Conversation,
-    /// A subagent that the conversation waits for.
+    /// A subagent in the foreground.
     Agent,
     /// A subagent in the background.
     BackgroundAgent,
-    /// A call in the background.
+    /// A call that runs in the background.
     BackgroundCall,
 }
 
