@@ -171,8 +171,8 @@ impl Sim {
     ///
     /// Only what legitimately leads to other effects in another order is left out:
     ///
-    /// - interrupts, and people and hooks that end a run: the order determines what has been done by then. Between prompts, where the
-    ///   order has no influence, there are interrupts, crashes and changes of settings;
+    /// - interrupts, and people and hooks that end a run: the order determines what has been done by then. Between prompts,
+    ///   where the order has no influence, there are interrupts, crashes and changes of settings;
     /// - crashes that lose effects during a run: a repeated request has another name (its attempt);
     /// - permissions that a person grants for the session: they apply to every later call;
     /// - context added by hooks of a notification: they are not waited for, so the order determines its position;
