@@ -1,26 +1,26 @@
-//! Promises of the machine that hold after every step of every run, each checked by itself.
+//! Promises of the machine that hold after every step of every run, each checked independently of the others.
 //!
-//! [`Oracles`] watches one session: it is told of every input and every output and says which promise was
-//! broken, as a typed [`Violation`] that names its oracle. [`Sim`](super::Sim) asks it after every step; a
-//! test of your own can ask it about a session that it turns by hand.
+//! [`Oracles`] watches one session: it is told about every input and every output, and reports a broken promise as a typed
+//! [`Violation`] that names its oracle. [`Sim`](super::Sim) checks it after every step; a test of your own can use it for a
+//! session that it runs itself.
 //!
 //! | oracle | promise |
 //! |---|---|
 //! | `history` | the API would accept every request, and the history at any moment once its open calls are answered |
-//! | `decision` | no tool runs without a recorded decision that names its cause; nor does one of the core's own, as its result or its agent shows |
-//! | `deny` | what is denied does not run, whoever allows it |
-//! | `refusal` | what a person or a hook refused does not run, whatever others say |
-//! | `consent` | what only a person can answer does not run before a person, or a hook in their place, said yes |
-//! | `answered` | no effect outlives the result of its run, but for those of a task in the background; none runs twice at once |
-//! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
-//! | `order` | entries are safe before what follows from them; every call gets exactly one result |
-//! | `usage` | tokens and costs of a result are the sum of its responses and of those of its agents; those by model, summaries too, are what the wire told at the price of the model |
-//! | `task` | what begins in the background ends once, and the model hears of it, with all it put out |
-//! | `cut` | nothing of a response that did not come to its end is shown as a response or kept, in the conversation or in that of a subagent |
-//! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
+//! | `decision` | no tool runs without a recorded decision that names its cause, including the core's own tools |
+//! | `deny` | a denied call does not run, even if something else allows it |
+//! | `refusal` | a call that a person or a hook refused does not run, even if something else allows it |
+//! | `consent` | a call that requires a person's consent does not run before a person, or a hook in their place, has allowed it |
+//! | `answered` | no effect outlives the result of its run, except effects of a background task; none runs twice at once |
+//! | `result` | every prompt is answered by a run from `init` to exactly one `result`, and nothing is emitted outside of a run |
+//! | `order` | entries are stored before what follows from them; every call gets exactly one result |
+//! | `usage` | tokens and costs of a result are the sums over its responses and its agents'; totals by model, with summaries, match the wire and the price |
+//! | `task` | every background task ends once, and the model is told about its end, with its complete output |
+//! | `cut` | nothing of an incomplete response is shown as a response or kept, in the conversation or in that of a subagent |
+//! | `restore` | a session that is saved and restored continues unchanged (checked by [`Sim`](super::Sim)) |
 //! | `permutation` | the order of answers changes no effect's name (checked by [`Sim::permuted`](super::Sim::permuted)) |
-//! | `contract` | what the host may not say is refused and changes nothing (checked by [`Sim`](super::Sim)) |
-//! | `progress` | a session that waits, waits for something (checked by [`Sim`](super::Sim)) |
+//! | `contract` | input that violates the host's contract is rejected and changes nothing (checked by [`Sim`](super::Sim)) |
+//! | `progress` | a session that is not done always has an open effect or a deadline (checked by [`Sim`](super::Sim)) |
 
 mod answered;
 mod consent;
