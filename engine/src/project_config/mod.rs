@@ -31,8 +31,8 @@ use crate::{
 /// Which parts of a project's own files take effect before a user has trusted the folder. Deny and ask rules always do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProjectTrust {
-    /// Hooks and MCP servers start, and variables that do not affect other programs are set. An application that starts an
-    /// engine and lets it read a folder's files trusts the folder to this extent. For SDKs.
+    /// Hooks and MCP servers start, and plain variables that programs do not inherit anyway are set. An application that starts
+    /// an engine and lets it read a folder's files trusts the folder to this extent. For SDKs.
     #[default]
     Programs,
     /// Nothing that starts a program or changes the environment, the endpoint or permissions. For the command line.

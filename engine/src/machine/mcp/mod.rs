@@ -36,7 +36,7 @@ pub(super) struct ServerTable {
     connections: ConnectionId,
     /// Connections that have been opened and not closed.
     open: BTreeSet<ConnectionId>,
-    /// The number of requests to each server in the SDK's process.
+    /// How many requests were sent to each server in the SDK's process, which numbers the next one.
     requests: BTreeMap<String, u64>,
     /// Replies that wait for connections.
     replies: Vec<ServerReply>,

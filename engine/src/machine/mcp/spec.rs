@@ -8,7 +8,7 @@ use crate::machine::{Engine, routes::Routes, running::Running};
 
 impl Engine {
     /// Whether a server of the main thread is still connecting: one of the session, or of the agent that the main thread runs
-    /// as. Only other agents wait for their own servers.
+    /// as. The servers of other agents delay only these agents.
     pub(in crate::machine) fn servers_are_pending(&self) -> bool {
         let agent = (self.prepared.as_ref()).and_then(|it| it.spec().tools.agent.as_deref());
         let agents_own = agent.and_then(|agent| self.servers.agents.get(agent));

@@ -207,7 +207,7 @@ fn clearing(dice: &mut Seeded) -> Clearing {
         clear_inputs: dice.below(2) == 0,
         exclude_tools: vec!["Read".to_string()],
         by: bys[super::pick(dice, 3)],
-        // Where the model can save something, it is told before compaction.
+        // If the model has such a tool, it is warned so that it can save something.
         memory_tool: ["Note", "memory"][super::pick(dice, 2)].to_string(),
         ..Clearing::default()
     }
