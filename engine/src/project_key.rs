@@ -6,7 +6,7 @@ const LONGEST_KEY: usize = 200;
 /// The key of a path, which must be real and in NFC: every character except ASCII letters and digits is replaced by `-`. A
 /// key of more than 200 characters is cut and ends in a hash of the whole path.
 ///
-/// Characters are counted as UTF-16 code units, as in the official engine.
+/// Characters are counted as UTF-16 code units, as the official engine does.
 #[must_use]
 pub fn key_of(path: &str) -> String {
     let key: String = path

@@ -428,7 +428,7 @@ fn closing(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The text before a comment, and whether there was a comment.
+/// The text before a comment, and whether there was one.
 pub(super) fn without_comment(text: &str) -> (&str, bool) {
     match text.find(" #").or_else(|| text.find("\t#")) {
         Some(at) => (text[..at].trim_end(), true),

@@ -58,7 +58,7 @@ pub trait EngineHost {
     /// Completes when a line can be written, also if there is no reader any more.
     fn room(&self) -> impl Future<Output = ()>;
 
-    /// Writes a line. Called only when there is [`room`](Self::room).
+    /// Writes a line. Called when there is [`room`](Self::room).
     fn line(&self, line: String);
 
     /// Delivers a message to the embedding program. The engine waits until it has been accepted.

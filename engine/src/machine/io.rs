@@ -98,7 +98,7 @@ pub enum Fault {
     /// Code that runs inside the session panicked.
     #[error("{0}")]
     Panicked(String),
-    /// The host violated its contract with the core.
+    /// The host broke its contract with the core.
     #[error(transparent)]
     Host(#[from] HostError),
 }
@@ -200,7 +200,7 @@ pub enum Outcome {
     Looked(Result<Seen, ReplyError>),
     /// The server's offer, or why it could not be reached.
     Connected(Result<Offer, String>),
-    /// The server's own answer, or why there is none.
+    /// A server's own answer, or why there is none.
     Asked(Result<RawJson, String>),
     /// For each worktree to be removed, the occurrence to report to hooks.
     Worktrees(Vec<Occurrence>),

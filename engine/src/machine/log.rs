@@ -121,7 +121,7 @@ impl Engine {
         self.log.as_ref().is_none_or(|log| log.is_there)
     }
 
-    /// Creates the transcript before its first line, for a hook that waits for it.
+    /// Makes the transcript before its first line, for a hook that waits for it.
     pub(super) fn make_transcript(&mut self, hook: EffectId) {
         self.write(Step::Make, Then::Hook(hook));
     }

@@ -69,7 +69,7 @@ pub(super) struct Queue {
 enum Entry {
     /// It has not been sent to the session yet.
     Waiting(QueuedPrompt, Box<Asked>),
-    /// The session has it, but no turn has taken it in.
+    /// The session has it, and no turn has taken it in.
     Sent(QueuedPrompt),
     /// An invalid line, in place of the prompt that it should have been.
     Unusable(String),

@@ -12,13 +12,13 @@ pub enum State {
     Refused,
     /// Nothing has been received yet.
     Fresh,
-    /// Settings and project files are being read for the first time.
+    /// Settings and project files are read for the first time.
     Preparing,
     /// The configuration is complete, and no session runs.
     Ready,
     /// A session runs.
     Running,
-    /// Settings and project files are being read again.
+    /// Settings and project files are read again.
     Reconfiguring,
     /// The conversation is being ended; another one begins in its place.
     Clearing,

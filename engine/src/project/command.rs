@@ -42,7 +42,7 @@ pub struct Invocation {
     pub text: String,
     /// Calls that are allowed from now on.
     pub allowed_tools: Vec<Rule>,
-    /// The model that answers, if the command names one.
+    /// The model that answers, where the command names one.
     pub model: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Invocation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// The fields at its head cannot be parsed.
+    /// The fields at its head cannot be read.
     #[error(transparent)]
     Fields(#[from] FrontmatterError),
     /// `allowed-tools` contains an invalid rule.

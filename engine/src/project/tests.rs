@@ -499,7 +499,7 @@ fn a_folder_without_end_is_searched_so_far_and_named() {
     let disk = Disk { listed: 0.into() };
     let places = World::new().places();
     let files = places.load(SettingSources::parse("project").unwrap(), &disk);
-    // Agents, commands and styles; skills are searched only one folder deep.
+    // Agents, commands and styles; skills are searched one folder deep.
     assert_eq!(disk.listed.get(), 3 * (MAX_ENTRIES + 1) + 300);
     let mut named: Vec<_> = (files.problems.iter())
         .filter(|it| it.problem.contains("more than 10000 files and folders"))

@@ -168,7 +168,7 @@ pub enum SettingsFile {
 }
 
 impl Request {
-    /// Parses the `request` of a control request.
+    /// Reads the `request` of a control request.
     ///
     /// # Errors
     /// The error to reply: an unsupported subtype, or invalid fields.

@@ -69,7 +69,7 @@ pub struct SandboxNetwork {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SandboxFilesystem {
-    /// Files and folders that they may write.
+    /// Files and folders that they may change.
     pub allow_write: Vec<String>,
     /// Patterns of files that they may not write.
     pub deny_write: Vec<String>,

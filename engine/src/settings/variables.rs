@@ -224,7 +224,7 @@ pub fn changes_programs(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| is_letter(byte) || byte.is_ascii_digit());
-    // Some programs also read their variables in lower case (`http_proxy`, `npm_config_registry`).
+    // Some programs read their variables in lower case (`http_proxy`, `npm_config_registry`).
     let upper = name.to_ascii_uppercase();
     !is_name
         || NAMES.contains(&upper.as_str())

@@ -36,7 +36,7 @@ pub enum WriteError {
         /// The problem.
         problem: String,
     },
-    /// A rule that would be rejected when it is read.
+    /// A rule that would be refused when it is read.
     #[error(transparent)]
     Rule(#[from] windlass_core::permission::RuleError),
 }

@@ -10,7 +10,7 @@ pub struct Facts {
     pub session_id: SessionId,
     /// The working directory.
     pub cwd: String,
-    /// The version that the engine reports as its own.
+    /// The version that the engine gives as its own.
     pub version: String,
     /// The branch of the surrounding git repository, `HEAD` if none is checked out; `None` outside of a repository.
     pub git_branch: Option<String>,

@@ -310,7 +310,7 @@ impl SavedSession {
     }
 }
 
-/// The lines that are entries, in order.
+/// The lines that are entries, in their order.
 fn heads(text: &[u8]) -> Vec<LineHead> {
     let mut start = 0;
     let mut heads = Vec::new();

@@ -55,7 +55,7 @@ impl<S: Store> SessionWriter<S> {
         }
     }
 
-    /// Begins with lines of another session, for a fork. They are written with the first lines of its own.
+    /// Begins with lines of another session: a fork. They are written with the first lines of its own.
     #[must_use]
     pub fn beginning_with(mut self, lines: Vec<RawJson>) -> Self {
         let copied = lines.into_iter().map(|json| Line { agent: None, json });

@@ -1,4 +1,4 @@
-//! The file tools, in process, within the grant of each call.
+//! The file tools, in process, inside the grant of each call.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;

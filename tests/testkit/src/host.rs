@@ -308,7 +308,7 @@ impl TestHost {
         self.seen.borrow().requests.clone()
     }
 
-    /// All tool calls so far, in the order in which they began.
+    /// All tool calls so far, in the order they began.
     #[must_use]
     pub fn calls(&self) -> Vec<ToolCall> {
         self.seen.borrow().calls.clone()
@@ -320,7 +320,7 @@ impl TestHost {
         self.seen.borrow().questions.clone()
     }
 
-    /// All hook calls so far, in the order in which they began.
+    /// All hooks so far, in the order they began.
     #[must_use]
     pub fn hook_calls(&self) -> Vec<HookCall> {
         self.seen.borrow().hooks.clone()

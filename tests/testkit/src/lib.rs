@@ -38,7 +38,7 @@ pub use self::{
     transcript::{TranscriptDifference, assert_transcript, compare_transcript},
 };
 
-/// The tutorial; its examples are compiled and run.
+/// The tutorial: its examples are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/testing.md")]
 mod tutorial {}

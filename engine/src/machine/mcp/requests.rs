@@ -91,7 +91,7 @@ impl Engine {
         None
     }
 
-    /// Connects to servers; the reply to the request waits for all of them.
+    /// Connects to servers; the reply to a request waits for all of them.
     fn connect_for(
         &mut self,
         request: &str,

@@ -89,7 +89,7 @@ pub struct Flags {
     pub sandbox: Option<SandboxSettings>,
     /// `--permission-prompt-tool`: `stdio` for the SDK itself, else the name of an MCP tool.
     pub permission_prompt_tool: Option<String>,
-    /// `--allow-dangerously-skip-permissions`: the mode may later be changed to bypassPermissions.
+    /// `--allow-dangerously-skip-permissions`: the mode may be changed to bypassPermissions.
     pub allow_bypass: bool,
     /// `--dangerously-skip-permissions`: start in that mode.
     pub bypass: bool,

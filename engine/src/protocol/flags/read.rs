@@ -21,12 +21,12 @@ enum Takes {
     Value,
     /// A value, unless a flag follows.
     MaybeValue,
-    /// A value, and all further words up to the next flag.
+    /// A value, and all words up to the next flag.
     Values,
 }
 
 impl Flags {
-    /// Parses the words of a command line, without the program's name.
+    /// Reads the words of a command line, without the program's name.
     ///
     /// # Errors
     /// [`FlagError`] for the first missing or invalid value, or for a word that belongs to no flag. Such a word may have been

@@ -18,7 +18,7 @@ pub enum LocalCommand {
     Clear,
     /// `/cost`: show the cost of the session.
     Cost,
-    /// `/context`: show what fills the context.
+    /// `/context`: what fills the context.
     Context,
     /// `/rename TITLE`: set the title of the session.
     Rename,

@@ -36,7 +36,7 @@ impl QueuedPrompt {
 pub(super) struct Turn {
     /// Whether it has begun and has no result yet.
     pub(super) is_open: bool,
-    /// The prompts that it answers.
+    /// The prompts it answers.
     pub(super) prompts: Vec<QueuedPrompt>,
     /// Whether it was started by the end of a background task and not by a prompt.
     pub(super) is_wake: bool,
@@ -75,7 +75,7 @@ impl Turn {
         self.mcp_calls.remove(call)
     }
 
-    /// The ids that senders gave to its prompts.
+    /// The ids that senders gave its prompts.
     pub(super) fn given_uuids(&self) -> Vec<String> {
         self.prompts
             .iter()

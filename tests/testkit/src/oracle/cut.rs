@@ -28,7 +28,7 @@ use super::{Check, Oracle, View, Violation, message_of};
 pub(super) struct Cut {
     /// The bytes received so far, by request.
     arriving: BTreeMap<EffectId, Vec<u8>>,
-    /// Blocks of responses that were shown completely.
+    /// Blocks of responses that were shown whole.
     shown: BTreeSet<String>,
     /// The number of messages of the history that have been checked.
     checked: usize,

@@ -84,7 +84,7 @@ impl Decisions {
     /// Checks the call that an agent works on.
     fn works(&self, call: Option<&String>) -> Check {
         match call {
-            // Only the main conversation starts agents.
+            // Only the conversation starts agents.
             Some(id) if !self.all.contains(&(None, id.clone())) => {
                 Err(undecided(id, "has an agent"))
             }

@@ -8,7 +8,7 @@ use windlass_core::model::Usage;
 /// The facts of a response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Its id; empty if it has none.
+    /// Its id; empty when it has none.
     pub(super) id: String,
     /// The model, as named by the server.
     pub(super) model: String,

@@ -88,7 +88,7 @@ impl Oracle for Results {
 
     fn end(&mut self, view: &View<'_>) -> Check {
         let answered = self.prompts.saturating_sub(self.joined);
-        // The end of a background task may start a run of its own.
+        // The end of a background task may begin a run of its own.
         let woken = view.spec.tools.tasks.wake && self.inits > answered;
         if self.results == self.inits && (self.inits == answered || woken) {
             return Ok(());

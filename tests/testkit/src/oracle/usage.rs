@@ -21,7 +21,7 @@ use super::{Check, Oracle, View, Violation, message_of, response::Told};
 pub(super) struct Usages {
     /// The number of responses on the main thread of the run.
     turns: u32,
-    /// The tokens of the run on its main thread.
+    /// Tokens of the run on its main thread.
     run: Usage,
     /// The tokens of agents since the last result, which count for the next one.
     agents: Usage,

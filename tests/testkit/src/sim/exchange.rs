@@ -159,7 +159,7 @@ pub(super) struct Message {
     /// Blocks as in a plain answer. The input of a `tool_use` may be a string, which is then streamed as it is.
     pub(super) blocks: Vec<Value>,
     pub(super) stop_reason: &'static str,
-    /// The fields of `usage` at the start and at the end.
+    /// The fields of `usage` at the start, and at the end.
     pub(super) usage: [Value; 2],
 }
 

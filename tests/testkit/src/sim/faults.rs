@@ -25,7 +25,7 @@ pub struct Faults {
     pub interrupt: u16,
     /// Steps at which the session is saved and restored, with some of its effects lost.
     pub crash: u16,
-    /// Whether a crash loses calls and questions as well. Otherwise only requests and writes are lost.
+    /// Whether a crash loses calls and questions too. Without, only requests and writes are lost.
     pub crash_loses_calls: bool,
     /// Steps at which the mode or model is changed, or an external event occurs.
     pub settings: u16,

@@ -1,4 +1,4 @@
-//! What is stored, and how it is read again.
+//! What is kept, and how it is read again.
 
 use windlass_core::{RawJson, SessionId, permission::Destination};
 use windlass_engine::store::{Batch, Snapshot, Store as _, StoreError, digest};

@@ -252,7 +252,7 @@ fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": input})
 }
 
-/// An input that every tool accepts.
+/// An input that every tool takes.
 pub(super) fn input(dice: &mut Seeded, foreground: bool) -> RawJson {
     let mut input = task(dice, &Known::default());
     if let (Some(input), Value::Object(fields)) = (input.as_object_mut(), fields(dice)) {
