@@ -132,7 +132,7 @@ impl Engine {
         self.forget_unless_used(&before);
         self.prepared = Some(Arc::new(Prepared { config, initialize }));
         self.exchange_agents_servers();
-        self.made_of_changed();
+        self.mark_stale();
     }
 
     /// Tells the host that a configuration is no longer needed, unless the running session uses it.

@@ -401,7 +401,7 @@ impl Engine {
                 Arc::make_mut(&mut prepared.config.spec)
                     .model
                     .thinking_display = display.or(launched);
-                self.made_of_changed();
+                self.mark_stale();
             }
         }
         if let Some(tokens) = tokens {

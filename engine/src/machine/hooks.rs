@@ -12,11 +12,11 @@ use super::{Engine, io::Output, questions::Purpose};
 
 /// Hooks that are running, each with its deadline.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(super) struct EndHooks {
     waiting: BTreeMap<EffectId, Millis>,
 }
 
-impl Telling {
+impl EndHooks {
     pub(super) fn deadline(&self) -> Option<Millis> {
         self.waiting.values().min().copied()
     }
@@ -26,8 +26,8 @@ impl Engine {
     /// Runs the hooks for these occurrences: commands always, callbacks as long as they can answer. Each hook has the timeout
     /// with which it was registered, and a common limit applies to all; a hook that exceeds either is stopped. The shutdown
     /// continues when all are done.
-    pub(super) fn tell(&mut self, occurrences: &[Occurrence]) {
-        let mut telling = Telling {
+    pub(super) fn run_end_hooks(&mut self, occurrences: &[Occurrence]) {
+        let mut end_hooks = EndHooks {
             waiting: BTreeMap::new(),
         };
         let mut calls = Vec::new();
@@ -37,9 +37,9 @@ impl Engine {
         let limit = self.now.mono.after(self.launch.last_hooks_ms);
         for (id, call) in &calls {
             let own = self.now.mono.after(call.timeout_ms);
-            telling.waiting.insert(*id, own.min(limit));
+            end_hooks.waiting.insert(*id, own.min(limit));
         }
-        self.telling = Some(telling);
+        self.end_hooks = Some(end_hooks);
         let in_lines = self.asks_in_lines();
         for (id, call) in calls {
             match self.prepared.as_ref() {
@@ -51,7 +51,7 @@ impl Engine {
                 _ => self.ask_hook(Purpose::hook(id, &call), call),
             }
         }
-        self.told_all();
+        self.end_hooks_if_done();
     }
 
     /// The hook calls for an occurrence.
@@ -101,45 +101,45 @@ impl Engine {
     }
 
     /// Handles the answer of such a hook; its content has no effect. Returns false if the id belongs to none of them.
-    pub(super) fn told(&mut self, id: EffectId, answer: &Answer) -> bool {
-        let Some(telling) = &mut self.telling else {
+    pub(super) fn end_hook_answered(&mut self, id: EffectId, answer: &Answer) -> bool {
+        let Some(end_hooks) = &mut self.end_hooks else {
             return false;
         };
-        if !telling.waiting.contains_key(&id) {
+        if !end_hooks.waiting.contains_key(&id) {
             return false;
         }
         if answer.is_last() {
-            telling.waiting.remove(&id);
-            self.told_all();
+            end_hooks.waiting.remove(&id);
+            self.end_hooks_if_done();
         }
         true
     }
 
     /// Stops hooks whose deadline has passed.
-    pub(super) fn telling_tick(&mut self) {
-        let Some(telling) = &mut self.telling else {
+    pub(super) fn end_hooks_tick(&mut self) {
+        let Some(end_hooks) = &mut self.end_hooks else {
             return;
         };
-        let due = telling.waiting.iter();
+        let due = end_hooks.waiting.iter();
         let due: Vec<EffectId> = due
             .filter(|(_, by)| **by <= self.now.mono)
             .map(|(id, _)| *id)
             .collect();
         for id in due {
-            if let Some(telling) = &mut self.telling {
-                telling.waiting.remove(&id);
+            if let Some(end_hooks) = &mut self.end_hooks {
+                end_hooks.waiting.remove(&id);
             }
             if self.withdraw_question_of(id).is_none() {
                 self.outbox.push(Output::Abandon(id));
             }
         }
-        self.told_all();
+        self.end_hooks_if_done();
     }
 
-    fn told_all(&mut self) {
-        if (self.telling.as_ref()).is_some_and(|telling| telling.waiting.is_empty()) {
-            self.telling = None;
-            self.farewell_told();
+    fn end_hooks_if_done(&mut self) {
+        if (self.end_hooks.as_ref()).is_some_and(|end_hooks| end_hooks.waiting.is_empty()) {
+            self.end_hooks = None;
+            self.shutdown_hooks_done();
         }
     }
 }

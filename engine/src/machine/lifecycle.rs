@@ -133,7 +133,7 @@ impl Engine {
         };
         let mut session = Running::new(kept, prepared);
         self.route(&mut session);
-        let told = self.told_first();
+        let told = self.first_occurrences();
         for input in told.into_iter().chain(std::mem::take(&mut self.before)) {
             session.send(input);
         }
@@ -166,7 +166,7 @@ impl Engine {
     }
 
     /// The occurrences to report before the first prompt of a session, if hooks are registered for them.
-    fn told_first(&mut self) -> Vec<SessionInput> {
+    fn first_occurrences(&mut self) -> Vec<SessionInput> {
         let setup = self.launch.flags.setup.take();
         let is_cleared = std::mem::take(&mut self.is_cleared);
         let Some(prepared) = &self.prepared else {
@@ -205,7 +205,7 @@ impl Engine {
 
     /// Marks the running session as stale: its configuration, or only the tools of its servers, have changed. It is
     /// reconfigured when it is idle.
-    pub(super) fn made_of_changed(&mut self) {
+    pub(super) fn mark_stale(&mut self) {
         self.is_stale |= self.session.is_some();
     }
 
@@ -277,7 +277,7 @@ impl Engine {
     /// it has, or if there is no session.
     fn drain_or_close(&mut self) {
         let is_all = self.input_ended && !self.is_blocked && self.inbox.is_empty();
-        if !is_all || !self.outbox.queue.nothing_waits() || self.farewell.is_some() {
+        if !is_all || !self.outbox.queue.nothing_waits() || self.shutdown.is_some() {
             return;
         }
         match self.state {

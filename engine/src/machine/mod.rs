@@ -19,7 +19,6 @@ mod config;
 mod context;
 mod control;
 mod drive;
-mod farewell;
 mod flag_settings;
 mod hooks;
 mod hooks_listing;
@@ -39,6 +38,7 @@ mod queue;
 mod routes;
 mod running;
 mod session;
+mod shutdown;
 mod state;
 
 use std::{
@@ -51,9 +51,9 @@ use windlass_core::{
 };
 
 use self::{
-    config::Prepared, farewell::Farewell, hooks::Telling, log::TranscriptLog, mcp::ServerTable,
+    config::Prepared, hooks::EndHooks, log::TranscriptLog, mcp::ServerTable,
     opening::ResumedSession, outbox::Outbox, pending::Pending, questions::Questions,
-    running::Running, state::Step,
+    running::Running, shutdown::Shutdown, state::Step,
 };
 pub use self::{
     config::{
@@ -129,9 +129,9 @@ pub struct Engine {
     /// When a refused engine stops waiting for the first input of the SDK.
     refused_at: Option<Millis>,
     /// The shutdown in progress, of the engine or of a conversation.
-    farewell: Option<Farewell>,
+    shutdown: Option<Shutdown>,
     /// The hooks that are being told about the end.
-    telling: Option<Telling>,
+    end_hooks: Option<EndHooks>,
     /// The number of the last effect of the engine.
     numbers: EffectNumber,
     pending: BTreeMap<EffectNumber, Pending>,
@@ -185,8 +185,8 @@ impl Engine {
             last_mode: None,
             enough_at: None,
             refused_at: None,
-            farewell: None,
-            telling: None,
+            shutdown: None,
+            end_hooks: None,
             numbers: 0,
             pending: BTreeMap::new(),
             is_blocked: true,
@@ -241,10 +241,10 @@ impl Engine {
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let session = (self.session.as_ref()).and_then(Running::deadline);
-        let telling = self.telling.as_ref().and_then(Telling::deadline);
-        let farewell = self.farewell.as_ref().and_then(Farewell::deadline);
+        let end_hooks = self.end_hooks.as_ref().and_then(EndHooks::deadline);
+        let shutdown = self.shutdown.as_ref().and_then(Shutdown::deadline);
         let servers = self.servers.deadline();
-        let own = [session, telling, farewell, servers];
+        let own = [session, end_hooks, shutdown, servers];
         let own = own.into_iter().chain([self.enough_at, self.refused_at]);
         own.flatten().min()
     }
@@ -343,8 +343,8 @@ impl Engine {
             self.heard();
         }
         self.servers_tick();
-        self.telling_tick();
-        self.farewell_tick();
+        self.end_hooks_tick();
+        self.shutdown_tick();
         self.session_tick();
         if self.enough_at.is_some_and(|at| at <= mono) {
             self.enough_at = None;

@@ -111,7 +111,7 @@ impl Engine {
                 self.connected(connection, offer);
             }
             (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
-            (Pending::End, outcome) => self.farewell_goes_on(outcome),
+            (Pending::End, outcome) => self.shutdown_effect_done(outcome),
             // An outcome of the wrong kind counts as no answer.
             (pending, _) => self.pending_lost(pending),
         }

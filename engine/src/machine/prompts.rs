@@ -63,7 +63,7 @@ impl Engine {
     /// Processes waiting prompts as far as possible.
     pub(super) fn pump(&mut self) {
         loop {
-            if self.is_blocked || self.farewell.is_some() {
+            if self.is_blocked || self.shutdown.is_some() {
                 return;
             }
             let is_answering = self.is_answering();

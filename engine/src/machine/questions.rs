@@ -213,7 +213,7 @@ impl Engine {
                 };
                 self.note_end(Topic::Hooks, &what, asked_at, how);
                 let answer = Answer::Hook(answer);
-                if !self.told(id, &answer) {
+                if !self.end_hook_answered(id, &answer) {
                     self.answer_session(id, answer);
                 }
             }

@@ -39,7 +39,7 @@ impl Engine {
 
     /// Handles the host's answer to an effect of the session, or of a hook that runs at its end.
     pub(super) fn session_answered(&mut self, id: EffectId, answer: Answer) {
-        if self.told(id, &answer) {
+        if self.end_hook_answered(id, &answer) {
             return;
         }
         if let Answer::HttpHead { status, .. } = &answer {

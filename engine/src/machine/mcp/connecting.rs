@@ -163,7 +163,7 @@ impl Engine {
         warning
             .into_iter()
             .for_each(|it| self.outbox.push(Output::Warning(it)));
-        self.made_of_changed();
+        self.mark_stale();
         self.connection_came_to(connection, &outcome);
     }
 
@@ -182,7 +182,7 @@ impl Engine {
         match event {
             ServerEvent::Tools(tools) => {
                 server.offer.tools = tools;
-                self.made_of_changed();
+                self.mark_stale();
             }
             ServerEvent::Closed => server.is_closed = true,
         }

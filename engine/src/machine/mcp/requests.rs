@@ -69,7 +69,7 @@ impl Engine {
                 server.disable();
             }
         }
-        self.made_of_changed();
+        self.mark_stale();
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         configs: &BTreeMap<String, RawJson>,
     ) -> Option<Reply> {
         let (added, removed) = self.replace_dynamic(&None, configs, true);
-        self.made_of_changed();
+        self.mark_stale();
         if added.is_empty() {
             return Some(Reply::with(
                 json!({"added": [], "removed": removed, "errors": {}}),

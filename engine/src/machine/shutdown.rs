@@ -21,7 +21,7 @@ const LAST_LINES_MS: u64 = 500;
 
 /// A shutdown in progress.
 #[derive(Debug)]
-pub(super) struct Farewell {
+pub(super) struct Shutdown {
     of: Of,
     part: Part,
     /// The deadline of this part, if it has one.
@@ -45,18 +45,18 @@ enum Part {
     /// The host lists the worktrees to be removed.
     Listing,
     /// Hooks are told about these worktrees.
-    TellingWorktrees,
+    WorktreeHooks,
     /// The worktrees are removed.
     Removing,
     /// Hooks are told about the end of the session.
-    TellingEnd,
+    EndHooks,
     /// The transcript of the next conversation is opened.
     Reopening,
     /// MCP servers are shut down.
     ClosingServers,
 }
 
-impl Farewell {
+impl Shutdown {
     pub(super) fn deadline(&self) -> Option<Millis> {
         self.due
     }
@@ -67,17 +67,17 @@ impl Engine {
     pub(super) fn clear(&mut self, prompt: Uuid) {
         self.step(Step::Clear);
         self.is_blocked = true;
-        self.bid_farewell(Of::Conversation(prompt), Part::Listing);
+        self.begin_shutdown_part(Of::Conversation(prompt), Part::Listing);
     }
 
     /// Shuts the engine down in an orderly way.
     pub(super) fn close(&mut self) {
-        if self.farewell.is_some() || self.state.is_over() {
+        if self.shutdown.is_some() || self.state.is_over() {
             return;
         }
         self.step(Step::Close);
         self.has_ended |= self.drop_session().is_some();
-        self.bid_farewell(Of::Engine, Part::Listing);
+        self.begin_shutdown_part(Of::Engine, Part::Listing);
     }
 
     /// Stops the engine, aborting whatever runs. Everything that was started is ended, and hooks are told as at any other
@@ -95,15 +95,15 @@ impl Engine {
         self.last_mode = self.session.as_ref().map(|session| session.look().mode());
         self.has_ended |= self.drop_session().is_some();
         self.is_blocked = true;
-        self.telling = None;
+        self.end_hooks = None;
         match was_idle {
-            true => self.bid_farewell(Of::Engine, Part::TellingEnd),
+            true => self.begin_shutdown_part(Of::Engine, Part::EndHooks),
             // Everything said is already written; listings also need the end of the conversation.
-            false => self.bid_farewell(Of::Engine, Part::Noting),
+            false => self.begin_shutdown_part(Of::Engine, Part::Noting),
         }
     }
 
-    fn bid_farewell(&mut self, of: Of, part: Part) {
+    fn begin_shutdown_part(&mut self, of: Of, part: Part) {
         let hurries = self.state == State::Stopping;
         let due = match part {
             Part::Noting | Part::ClosingServers if hurries => {
@@ -111,14 +111,14 @@ impl Engine {
             }
             _ => None,
         };
-        self.farewell = Some(Farewell { of, part, due });
+        self.shutdown = Some(Shutdown { of, part, due });
         match part {
             Part::Noting => self.note_turn_end(None, Then::End),
             Part::Listing if self.prepared.is_none() => self.next_part(),
             Part::Listing => self.effect(Effect::ListWorktrees, Pending::End),
-            Part::TellingWorktrees => {} // the host has said which
+            Part::WorktreeHooks => {} // the host has said which
             Part::Removing => self.effect(Effect::RemoveWorktrees, Pending::End),
-            Part::TellingEnd => self.tell_end(),
+            Part::EndHooks => self.run_session_end_hooks(),
             Part::Reopening => self.reopen(),
             Part::ClosingServers => {
                 // Release the transcript now: another process that resumes the session need not wait for programs to end.
@@ -134,31 +134,31 @@ impl Engine {
 
     /// Starts the next part of the shutdown.
     fn next_part(&mut self) {
-        let Some(Farewell { of, part, .. }) = self.farewell else {
+        let Some(Shutdown { of, part, .. }) = self.shutdown else {
             return;
         };
         let next = match (part, of) {
-            (Part::Noting, _) | (Part::Removing, _) => Part::TellingEnd,
+            (Part::Noting, _) | (Part::Removing, _) => Part::EndHooks,
             // There are no worktrees to remove.
-            (Part::Listing, _) => Part::TellingEnd,
-            (Part::TellingWorktrees, _) => Part::Removing,
-            (Part::TellingEnd, Of::Conversation(_)) => Part::Reopening,
-            (Part::TellingEnd, Of::Engine) => Part::ClosingServers,
+            (Part::Listing, _) => Part::EndHooks,
+            (Part::WorktreeHooks, _) => Part::Removing,
+            (Part::EndHooks, Of::Conversation(_)) => Part::Reopening,
+            (Part::EndHooks, Of::Engine) => Part::ClosingServers,
             (Part::Reopening, _) => return,
             (Part::ClosingServers, _) => return self.exit(),
         };
-        self.bid_farewell(of, next);
+        self.begin_shutdown_part(of, next);
     }
 
     /// Handles the host's answer to an effect of the shutdown.
-    pub(super) fn farewell_goes_on(&mut self, outcome: Outcome) {
-        let Some(Farewell { of, part, .. }) = self.farewell else {
+    pub(super) fn shutdown_effect_done(&mut self, outcome: Outcome) {
+        let Some(Shutdown { of, part, .. }) = self.shutdown else {
             return;
         };
         match (part, outcome) {
             (Part::Listing, Outcome::Worktrees(going)) if !going.is_empty() => {
-                self.bid_farewell(of, Part::TellingWorktrees);
-                self.tell(&going);
+                self.begin_shutdown_part(of, Part::WorktreeHooks);
+                self.run_end_hooks(&going);
             }
             (Part::Listing, Outcome::Worktrees(_))
             | (Part::Removing | Part::ClosingServers, Outcome::Finished) => self.next_part(),
@@ -167,31 +167,31 @@ impl Engine {
     }
 
     /// All hooks have been told.
-    pub(super) fn farewell_told(&mut self) {
-        let part = self.farewell.as_ref().map(|it| it.part);
-        if let Some(Part::TellingWorktrees | Part::TellingEnd) = part {
+    pub(super) fn shutdown_hooks_done(&mut self) {
+        let part = self.shutdown.as_ref().map(|it| it.part);
+        if let Some(Part::WorktreeHooks | Part::EndHooks) = part {
             self.next_part();
         }
     }
 
     /// The end of the conversation has been recorded, or could not be.
     pub(super) fn turn_end_noted(&mut self) {
-        if (self.farewell.as_ref()).is_some_and(|it| it.part == Part::Noting) {
+        if (self.shutdown.as_ref()).is_some_and(|it| it.part == Part::Noting) {
             self.next_part();
         }
     }
 
     /// Skips to the next part if the current one has exceeded its deadline.
-    pub(super) fn farewell_tick(&mut self) {
-        let due = self.farewell.as_ref().and_then(Farewell::deadline);
+    pub(super) fn shutdown_tick(&mut self) {
+        let due = self.shutdown.as_ref().and_then(Shutdown::deadline);
         if due.is_some_and(|due| due <= self.now.mono) {
             self.next_part();
         }
     }
 
     /// Tells hooks that the session ends, if a session has begun and they have not been told yet.
-    fn tell_end(&mut self) {
-        let of = self.farewell.as_ref().map(|it| it.of);
+    fn run_session_end_hooks(&mut self) {
+        let of = self.shutdown.as_ref().map(|it| it.of);
         let has_begun = self.session.is_some() || self.has_ended;
         let reason = match of {
             Some(Of::Conversation(_)) => "clear",
@@ -204,15 +204,15 @@ impl Engine {
         let ended = Occurrence::SessionEnd(SessionEnd {
             reason: reason.to_owned(),
         });
-        self.tell(&[ended]);
+        self.run_end_hooks(&[ended]);
     }
 
     /// Begins another conversation in place of the one that has ended.
     fn reopen(&mut self) {
-        let Some(Farewell {
+        let Some(Shutdown {
             of: Of::Conversation(_),
             ..
-        }) = self.farewell
+        }) = self.shutdown
         else {
             return;
         };
@@ -222,14 +222,14 @@ impl Engine {
 
     /// Completes `/clear`: the next conversation can begin.
     pub(super) fn cleared(&mut self) {
-        let Some(Farewell {
+        let Some(Shutdown {
             of: Of::Conversation(prompt),
             ..
-        }) = self.farewell
+        }) = self.shutdown
         else {
             return;
         };
-        self.farewell = None;
+        self.shutdown = None;
         self.step(Step::Cleared);
         self.unblock();
         let new = self.session_id;
@@ -248,7 +248,7 @@ impl Engine {
             self.note(Topic::Engine, || format!("ends, failed: {failed}"));
         }
         self.step(Step::End);
-        self.farewell = None;
+        self.shutdown = None;
         self.outbox.push(Output::Exit(ending));
     }
 }
