@@ -114,11 +114,11 @@ impl Session {
         let permissions = &shared.permissions;
         // One by one: one that does not apply where it is told takes no other with it.
         let updates = permissions.updates().iter();
-        let mut told: Vec<Input> = updates
+        let mut inputs: Vec<Input> = updates
             .map(|update| Input::UpdatePermissions(vec![update.clone()]))
             .collect();
         let guarded = permissions.guarded().iter();
-        told.extend(guarded.filter_map(|begin| {
+        inputs.extend(guarded.filter_map(|begin| {
             let server = begin.strip_prefix("mcp__")?.strip_suffix("__")?;
             Some(Input::GuardServer {
                 server: server.to_string(),
@@ -127,16 +127,16 @@ impl Session {
         }));
         // Leaving plan mode goes back to where it was entered.
         let modes = shared.mode_before_plan.into_iter().chain([self.mode()]);
-        told.extend(modes.map(Input::SetMode));
+        inputs.extend(modes.map(Input::SetMode));
         let Chosen {
             model,
             thinking,
             effort,
         } = self.main.chosen();
-        told.extend(model.clone().map(|model| Input::SetModel(Some(model))));
-        told.extend(thinking.map(|thinking| Input::SetThinking(Some(thinking))));
-        told.extend(effort.map(|effort| Input::SetEffort(Some(effort))));
-        told
+        inputs.extend(model.clone().map(|model| Input::SetModel(Some(model))));
+        inputs.extend(thinking.map(|thinking| Input::SetThinking(Some(thinking))));
+        inputs.extend(effort.map(|effort| Input::SetEffort(Some(effort))));
+        inputs
     }
 
     /// Takes over what the core tools kept, but for tools that the provider would not show the model any more.

@@ -139,14 +139,15 @@ impl Setting {
         let is_default = text.as_deref() == Some(DEFAULT);
         match self {
             Self::Model => match text.filter(|name| !name.trim().is_empty()) {
-                Some(_) if is_default => {
-                    Ok((Change::Model(None), RawJson::string(&seen.told.model.name)))
-                }
+                Some(_) if is_default => Ok((
+                    Change::Model(None),
+                    RawJson::string(&seen.session_spec.model.name),
+                )),
                 Some(name) => Ok((Change::Model(Some(name)), value.clone())),
                 None => Err("takes the name of a model, or `default`".to_owned()),
             },
             Self::Effort if is_default => {
-                let effort = seen.told.model.effort.map_or(DEFAULT, Effort::name);
+                let effort = seen.session_spec.model.effort.map_or(DEFAULT, Effort::name);
                 Ok((Change::Effort(None), RawJson::string(effort)))
             }
             Self::Effort => match text.as_deref().and_then(Effort::parse) {
@@ -160,7 +161,7 @@ impl Setting {
                         "takes adaptive, disabled, default, true, false or a budget in tokens",
                     )?),
                 };
-                let new = thinking_value(chosen.unwrap_or(seen.told.model.thinking));
+                let new = thinking_value(chosen.unwrap_or(seen.session_spec.model.thinking));
                 Ok((Change::Thinking(chosen), new))
             }
             Self::PermissionMode => match text.as_deref() {

@@ -157,7 +157,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) model: &'a str,
     pub(crate) mode: Mode,
     /// What the session was told when it began, without what was chosen since.
-    pub(crate) told: &'a Spec,
+    pub(crate) session_spec: &'a Spec,
     /// The conversation is a subagent's.
     pub(crate) in_subagent: bool,
 }

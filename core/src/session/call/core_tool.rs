@@ -33,13 +33,13 @@ impl Thread {
         if let Some(tool) = TaskTool::of(tool, &input) {
             return self.run_task_tool(shared, index, tool);
         }
-        let (spec, told) = (self.spec.clone(), shared.spec.clone());
+        let (spec, session_spec) = (self.spec.clone(), shared.spec.clone());
         let model = String::from(self.model());
         let seen = Seen {
             spec: &spec,
             model: &model,
             mode: shared.permissions.mode(),
-            told: &told,
+            session_spec: &session_spec,
             in_subagent: self.number() > 0,
         };
         let found_before = self.notes.loaded.len();
@@ -114,7 +114,7 @@ impl Thread {
             spec: &self.spec,
             model: self.model(),
             mode: shared.permissions.mode(),
-            told: &shared.spec,
+            session_spec: &shared.spec,
             in_subagent: self.number() > 0,
         };
         tool.fault(input, &seen)

@@ -120,10 +120,10 @@ impl Thread {
     /// Chooses how the model thinks and how hard it works; what is not chosen is as the session was told.
     pub(super) fn choose(&mut self, shared: &Shared, chosen: Chosen) {
         if (chosen.thinking, chosen.effort) != (self.chosen.thinking, self.chosen.effort) {
-            let told = &shared.spec;
+            let session_spec = &shared.spec;
             let spec = Arc::make_mut(&mut self.spec);
-            spec.model.thinking = chosen.thinking.unwrap_or(told.model.thinking);
-            spec.model.effort = chosen.effort.or(told.model.effort);
+            spec.model.thinking = chosen.thinking.unwrap_or(session_spec.model.thinking);
+            spec.model.effort = chosen.effort.or(session_spec.model.effort);
             self.context.forget_prefix();
         }
         self.chosen = chosen;
