@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::{self, RawJson, RawObject};
 
-/// A block of a model response, as the loop needs to see it. What it does not know stays whole.
+/// A content block of a model response, in the form the loop works with. Unknown kinds are kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
     /// Text.
@@ -25,7 +25,7 @@ pub enum Block {
     },
     /// A tool call.
     ToolUse(ToolUse),
-    /// Any other kind, untouched.
+    /// Any other kind, unchanged.
     Other(RawJson),
 }
 
@@ -36,15 +36,15 @@ pub struct ToolUse {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The input, or what came of it when it is not a JSON object.
+    /// The input, or the text the model sent if it is not a JSON object.
     pub input: Result<RawJson, String>,
 }
 
 impl ToolUse {
-    /// An input as it was written: nothing at all is an empty one, and what is no JSON object is given back.
+    /// The input from the text the model wrote. An empty text is an empty object.
     ///
     /// # Errors
-    /// The text itself, when it is not a JSON object.
+    /// The text itself, if it is not a JSON object.
     pub(crate) fn input_from(written: String) -> Result<RawJson, String> {
         if written.trim().is_empty() {
             return Ok(RawJson::empty_object());
@@ -55,11 +55,11 @@ impl ToolUse {
         }
     }
 
-    /// An input that is an object which every reader takes. It is sent with each request from then on: a server that does not
-    /// take it would refuse all of them.
+    /// Checks that an input is an object that every reader accepts. It is part of every later request, and a server that does not
+    /// accept it would refuse all of them.
     ///
     /// # Errors
-    /// The text itself, when it is anything else.
+    /// The text of the input, if it is anything else.
     pub(crate) fn checked(input: RawJson) -> Result<RawJson, String> {
         match input.is_object() && input.is_readable() {
             true => Ok(input),
@@ -67,7 +67,7 @@ impl ToolUse {
         }
     }
 
-    /// The input for messages and history: an object always, empty when the real one is unusable.
+    /// The input for messages and history: always an object, empty if the real one is unusable.
     #[must_use]
     pub fn input_or_empty(&self) -> RawJson {
         match &self.input {
@@ -119,7 +119,7 @@ impl Block {
         encoded.unwrap_or_else(|_| RawJson::empty_object())
     }
 
-    /// Whether the block may stand in a later request: no empty text, no unsigned thinking.
+    /// Whether the block may be part of a later request: empty texts and unsigned thinking may not.
     #[must_use]
     pub fn belongs_in_history(&self) -> bool {
         match self {
@@ -127,14 +127,14 @@ impl Block {
             Self::Thinking { signature, .. } => !signature.is_empty(),
             Self::ToolUse(_) => true,
             Self::Other(raw) => match kind_of(raw).as_deref() {
-                // Of these kinds only what is malformed comes here, and the API would refuse it.
+                // Only malformed blocks of these kinds reach this point, and the API would refuse them.
                 None | Some("" | "text" | "thinking" | "tool_use") => false,
                 Some(_) => true,
             },
         }
     }
 
-    /// Reads a whole block, as a plain JSON response carries it.
+    /// Reads a complete block, as in a response that is not streamed.
     #[must_use]
     pub fn from_raw(raw: RawJson) -> Self {
         let Ok(object) = RawObject::parse(raw.get()) else {
@@ -227,8 +227,8 @@ pub fn tool_result(tool_use_id: &str, content: &[ResultBlock], is_error: bool) -
         Text(&'a str),
         Blocks(Vec<&'a ResultBlock>),
     }
-    // One text is sent as a plain string: shorter, and what every reader of transcripts expects.
-    // The API refuses empty texts beside other blocks, and errors without a word.
+    // A single text is sent as a plain string: shorter, and what every reader of transcripts expects. The API refuses empty texts
+    // next to other blocks, and errors without any text.
     let is_empty = |block: &&ResultBlock| matches!(block, ResultBlock::Text { text } if text.trim().is_empty());
     let said: Vec<&ResultBlock> = content.iter().filter(|block| !is_empty(block)).collect();
     let content = match (said.as_slice(), content) {
@@ -259,7 +259,7 @@ pub enum ResultBlock {
     },
     /// An image.
     Image {
-        /// Where the bytes are.
+        /// The image data.
         source: ImageSource,
     },
     /// Any other block of the Messages API, passed through as it is.
@@ -283,7 +283,7 @@ impl<'de> Deserialize<'de> for ResultBlock {
             "image" => (raw.read().ok()).map(|i: Image| Self::Image { source: i.source }),
             _ => None,
         };
-        // An image behind an address, for example.
+        // For example an image given by URL.
         Ok(known.unwrap_or(Self::Other(raw)))
     }
 }

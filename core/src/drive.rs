@@ -1,4 +1,4 @@
-//! Turns a session with a host: the only place where effects meet futures.
+//! Runs a session against a host: the only place where effects meet futures.
 
 use alloc::boxed::Box;
 use core::{
@@ -19,7 +19,7 @@ use crate::{
     session::{HostError, Session},
 };
 
-/// What [`drive`] turns: a [`Session`], or something around one that looks on, such as a recorder of the test kit.
+/// What [`drive`] runs: a [`Session`], or a wrapper around one, such as a recorder of the test kit.
 pub trait Machine {
     /// [`Session::handle`].
     ///
@@ -55,8 +55,8 @@ impl Machine for Session {
     }
 }
 
-/// Turns `session` until it is idle and `inputs` has ended. Agents in the background are waited for; other calls in
-/// the background are stopped then ([`Input::End`]).
+/// Runs `session` until it is idle and `inputs` has ended. Waits for background agents; other background calls are stopped at
+/// that point ([`Input::End`]).
 ///
 /// Generic and runtime-agnostic: no task is spawned and nothing needs `Send`; the future is `Send`
 /// exactly when the host's futures are. Messages go to [`Host::message`].
@@ -71,7 +71,7 @@ pub async fn drive<M: Machine, H: Host>(
     drive_observed(session, host, inputs, |_| {}).await
 }
 
-/// The same, and `observe` sees each message before the host gets it, and before whatever it announces is done.
+/// Like [`drive`], and `observe` sees each message before the host gets it, and before anything the message announces is done.
 ///
 /// # Errors
 /// [`HostError`] if the host or an input broke the contract.
@@ -101,9 +101,9 @@ pub async fn drive_observed<M: Machine, H: Host>(
                 Output::Abandon(id) => running.abandon(id),
             }
         }
-        // Before anything waits: a session that is held across a wait would have to be `Sync`.
+        // Evaluated before any await: a session held across an await would have to be `Sync`.
         let (deadline, idle) = (session.deadline(), session.is_idle());
-        // What begins after the end has to be told of it again.
+        // Work that starts after [`Input::End`] needs another one.
         told_of_the_end &= idle;
         let mut timer = pin!(async {
             match deadline {
@@ -176,7 +176,7 @@ fn perform<H: Host>(
     }
 }
 
-/// One type for the answers of all kinds of effects.
+/// One stream type for the answers of all kinds of effects.
 enum Answers<H, T, B, K, R, A, P> {
     Http(Pin<Box<H>>),
     Tool(Pin<Box<T>>),

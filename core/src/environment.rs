@@ -1,4 +1,4 @@
-//! Facts about the host that messages and judgements need.
+//! Facts about the host that messages and permission decisions need.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,35 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::SessionId;
 
-/// Facts about the host that messages and judgements need.
+/// Facts about the host that messages and permission decisions need.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
     /// The working directory: absolute, links resolved.
     pub cwd: String,
-    /// The file of the transcript, for hooks; `{session_id}` in it stands for the session's id, since many
-    /// sessions share these facts. Empty where none is kept.
+    /// The path of the transcript file, passed to hooks. `{session_id}` in it is replaced by the session's id, since many
+    /// sessions share these facts. Empty if no transcript is kept.
     pub transcript: String,
-    /// The person's home directory, for rules that begin with `~/`.
+    /// The user's home directory, for rules that begin with `~/`.
     pub home: Option<String>,
     /// Whether the program runs with all rights (root on Unix): [`Mode::BypassPermissions`](crate::permission::Mode::BypassPermissions) is refused then.
     pub is_root: bool,
     /// Further directories that belong to the workspace: absolute, links resolved.
     pub additional_directories: Vec<String>,
-    /// Directories of the program itself, its configuration and caches: absolute, links resolved. They are never changed
-    /// without a person.
+    /// The program's own directories (configuration, caches): absolute, links resolved. They are never changed without a person's
+    /// consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
-    /// Files and folders of the program itself that no tool reads or changes without a person, in any mode: absolute, links
-    /// resolved. What is executed as the program's own, and the key that says so.
+    /// The program's own files and folders that no tool reads or changes without a person's consent, in any mode: absolute, links
+    /// resolved. They hold what the program executes as its own, and the key that authenticates it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed_places: Vec<String>,
-    /// The operating system, in words the model understands; empty when not told.
+    /// The operating system, in words the model understands; empty if unknown.
     pub platform: String,
-    /// Whether the working directory lies in a git repository; none when not told.
+    /// Whether the working directory is in a git repository; none if unknown.
     pub git_repository: Option<bool>,
-    /// The day on which the session begins, as the host writes days; empty when not told. It stays the same
-    /// while the session lives: a prompt that changed every day would be cached for a day at most.
+    /// The date on which the session begins, as the host formats dates; empty if unknown. It stays the same for the life of the
+    /// session: a prompt that changed every day would be cached for a day at most.
     pub date: String,
     /// The version to report.
     pub version: String,
@@ -42,9 +42,9 @@ pub struct Environment {
     pub api_key_source: String,
     /// MCP servers.
     pub mcp_servers: Vec<McpServer>,
-    /// Commands a prompt may begin with.
+    /// Slash commands that a prompt may begin with.
     pub commands: Vec<SlashCommand>,
-    /// Further commands by name alone.
+    /// Further slash commands, by name only.
     pub slash_commands: Vec<String>,
     /// The output style.
     pub output_style: String,
@@ -57,7 +57,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Every command by name.
+    /// The names of all slash commands.
     #[must_use]
     pub fn command_names(&self) -> Vec<String> {
         let described = self.commands.iter().map(|command| command.name.clone());
@@ -66,7 +66,7 @@ impl Environment {
             .collect()
     }
 
-    /// The file of a session's transcript; empty where none is kept.
+    /// The path of a session's transcript file; empty if no transcript is kept.
     #[must_use]
     pub fn transcript_of(&self, session: SessionId) -> String {
         self.transcript
@@ -92,7 +92,7 @@ pub struct PluginInfo {
     pub path: String,
 }
 
-/// A command that a prompt may begin with (Agent SDK reference, `SlashCommand`).
+/// A slash command (Agent SDK reference, `SlashCommand`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SlashCommand {
@@ -100,6 +100,6 @@ pub struct SlashCommand {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// What may follow it; empty when nothing.
+    /// The arguments it takes; empty if none.
     pub argument_hint: String,
 }

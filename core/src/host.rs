@@ -1,4 +1,4 @@
-//! What the driver needs of a host.
+//! The interface that the driver needs of a host.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::{
@@ -22,29 +22,28 @@ use crate::{
     tool::ToolCall,
 };
 
-/// Performs effects. One implementation a platform: tokio and wasmtime, `fetch` and jco, a test.
+/// Performs effects. Implemented once per platform: tokio and wasmtime, `fetch` and jco, a test.
 ///
 /// No method needs `Send`: the driver's future is `Send` exactly when the host's futures are.
 pub trait Host {
-    /// The time.
+    /// The current time.
     fn now(&self) -> Now;
 
-    /// Ends when the monotonic clock has reached `until`.
+    /// Completes when the monotonic clock has reached `until`.
     fn sleep(&self, until: Millis) -> impl Future<Output = ()>;
 
     /// Sends a request: head, body pieces, then end or failure. Dropping the stream closes the socket.
     fn http(&self, id: EffectId, request: HttpRequest) -> impl Stream<Item = Answer>;
 
-    /// Makes paths absolute and real, in the order given.
+    /// Makes paths absolute and resolves links; results are in the order given.
     fn resolve(
         &self,
         id: EffectId,
         paths: Vec<ResolvePath>,
     ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>>;
 
-    /// Runs a tool: any number of [`Answer::Progress`], then one [`Answer::Tool`] or
-    /// [`Answer::Cancelled`]. When `cancel` fires the tool is asked to stop; dropping the stream
-    /// must stop it by force.
+    /// Runs a tool: any number of [`Answer::Progress`], then one [`Answer::Tool`] or [`Answer::Cancelled`]. When `cancel` fires,
+    /// the tool is asked to stop. Dropping the stream must stop it by force.
     fn call_tool(
         &self,
         id: EffectId,
@@ -52,23 +51,23 @@ pub trait Host {
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer>;
 
-    /// Finds out what became of a call that was lost with the program that ran it: whether whoever ran it knows a
-    /// result, or knows that nothing was done. By default nobody can tell.
+    /// Finds out the outcome of a call that was lost because the process that ran it ended: its result, or that nothing was done.
+    /// By default the outcome is unknown.
     fn probe_tool(&self, id: EffectId, probe: Probe) -> impl Future<Output = Probed> {
         let _ = (id, probe);
         core::future::ready(Probed::Unknown)
     }
 
-    /// Asks whoever decides. A host without anybody to ask denies, and says what would allow it.
+    /// Asks for permission. A host that has nobody to ask denies the call, and says what would allow it.
     fn ask_permission(
         &self,
         id: EffectId,
         request: PermissionRequest,
     ) -> impl Future<Output = PermissionResponse>;
 
-    /// Runs a hook: any number of [`Answer::HookProgress`], then one [`Answer::Hook`] or
-    /// [`Answer::Cancelled`]. When `cancel` fires (its time is over, or the run is interrupted) it is asked to
-    /// stop; dropping the stream must stop it by force. A host without hooks says that it failed.
+    /// Runs a hook: any number of [`Answer::HookProgress`], then one [`Answer::Hook`] or [`Answer::Cancelled`]. When `cancel`
+    /// fires (timeout, or the run is interrupted), the hook is asked to stop. Dropping the stream must stop it by force. A host
+    /// without hooks answers with a failure.
     fn run_hook(
         &self,
         id: EffectId,
@@ -82,27 +81,27 @@ pub trait Host {
         ))))
     }
 
-    /// Appends to the transcript and returns when it is safe.
+    /// Appends to the transcript and returns once the entries are durable.
     ///
     /// # Errors
-    /// The reason, for the person who reads the result.
+    /// The reason, shown to whoever reads the result.
     fn persist(
         &self,
         id: EffectId,
         entries: Vec<Entry>,
     ) -> impl Future<Output = Result<(), String>>;
 
-    /// Hands a message to the application; may wait until it is taken.
+    /// Delivers a message to the application; may wait until it is accepted.
     fn message(&self, message: Message) -> impl Future<Output = ()>;
 
-    /// Learns that a change of the permissions was refused; the session goes on as it was. For hosts that
-    /// pass on what people change; by default nothing.
+    /// A permission update was refused; the session continues unchanged. For hosts that forward permission changes of users. Does
+    /// nothing by default.
     fn refused(&self, error: UpdateError) {
         let _ = error;
     }
 }
 
-/// Tells a running tool that its result is no longer wanted. One waiter at a time.
+/// Signals a running tool that its result is no longer wanted. Supports one waiter at a time.
 #[derive(Debug, Clone, Default)]
 pub struct CancelSignal(Arc<CancelState>);
 
@@ -113,13 +112,13 @@ struct CancelState {
 }
 
 impl CancelSignal {
-    /// A signal that has not fired.
+    /// Creates a signal that has not fired.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Fires it; firing twice is the same as once.
+    /// Fires the signal. Firing it again has no effect.
     pub fn cancel(&self) {
         self.0.fired.store(true, Ordering::Release);
         self.0.waker.wake();
@@ -131,7 +130,7 @@ impl CancelSignal {
         self.0.fired.load(Ordering::Acquire)
     }
 
-    /// Ends when it fires.
+    /// Completes when the signal fires.
     #[must_use]
     pub fn cancelled(&self) -> Cancelled {
         Cancelled(self.clone())

@@ -11,7 +11,7 @@ pub use uuid::Uuid;
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// This moment plus a duration in milliseconds; stays at the end of time.
+    /// This time plus a duration in milliseconds; saturates.
     #[must_use]
     pub fn after(self, ms: u64) -> Self {
         Self(self.0.saturating_add(ms))
@@ -31,12 +31,12 @@ impl Millis {
 #[serde(transparent)]
 pub struct UnixMillis(pub u64);
 
-/// The time, given with every input.
+/// The current time, passed with every input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Now {
     /// For durations and deadlines.
     pub mono: Millis,
-    /// For timestamps that people read.
+    /// For timestamps.
     pub wall: UnixMillis,
 }
 
@@ -49,10 +49,10 @@ pub fn uuid_v4(random: [u8; 16]) -> Uuid {
     uuid::Builder::from_random_bytes(random).into_uuid()
 }
 
-/// The session's own source of ids and jitter: xoshiro256++ over the seed it was given.
+/// The session's source of ids and jitter: xoshiro256++ over the seed it was given.
 ///
-/// Not for secrets. It exists so that the same inputs give the same outputs. It is written out here because it is part of a
-/// snapshot: `rand_xoshiro` shows its state only to a serde that brings the standard library along.
+/// Not for secrets. It makes the same inputs give the same outputs. It is implemented here because it is part of a snapshot:
+/// `rand_xoshiro` exposes its state only through a serde that requires the standard library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
     state: [u64; 4],

@@ -1,16 +1,15 @@
 //! The agent loop as a sans-IO state machine.
 //!
-//! Nothing here reads a clock, draws randomness, spawns, sleeps, locks, or touches a file or a
-//! socket: the time is an argument, ids come from a seed, and whatever must be done is an
-//! [`Effect`](effect::Effect) that a host performs and answers. The same inputs give the same
-//! outputs, byte for byte, native and in WebAssembly.
+//! Nothing here reads a clock, draws randomness, spawns, sleeps, locks, or touches a file or a socket: the time is an argument,
+//! ids come from a seed, and all I/O is an [`Effect`](effect::Effect) that a host performs and answers. The same inputs give the
+//! same outputs, byte for byte, native and in WebAssembly.
 //!
-//! - [`Session`] is the machine: [`Session::handle`] takes what happened, [`Session::poll`] gives what to do.
-//! - [`Spec`] is what a session is told once: prompt, tools, rules, limits.
-//! - [`drive()`] turns a session with a [`Host`], on any runtime.
-//! - [`provider`] is the seam to a model's wire format; [`provider::messages`] speaks the Messages API,
+//! - [`Session`] is the state machine: [`Session::handle`] takes an input, [`Session::poll`] returns the next output.
+//! - [`Spec`] is the configuration of a session, fixed at its start: prompt, tools, rules, limits.
+//! - [`drive()`] runs a session against a [`Host`], on any runtime.
+//! - [`provider`] is the interface to a model's wire format; [`provider::messages`] implements the Messages API,
 //!   [`provider::openai`] chat completions.
-//! - [`journal`]: a session written down as it runs, and replayed.
+//! - [`journal`] records a session as it runs, and replays it.
 //!
 //! Tests of agents are written with the crates `windlass-scripted-model` and `windlass-testkit`.
 #![no_std]

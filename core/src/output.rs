@@ -1,9 +1,8 @@
 //! Structured output: the answer to a prompt as a value of a JSON Schema (LOOP-18).
 //!
-//! The model is offered one more tool, [`TOOL`], whose input is the answer; so it works with every
-//! provider that knows tools. A valid call ends the run at once. An invalid one is answered with the
-//! validator's words, and an answer in plain text with a reminder; after too many of them the run ends
-//! with `error_max_structured_output_retries`.
+//! The model is offered one more tool, [`TOOL`], whose input is the answer; so it works with every provider that supports tools.
+//! A valid call ends the run at once. An invalid call is answered with the validator's message, and an answer in plain text with
+//! a reminder. After too many of them the run ends with `error_max_structured_output_retries`.
 
 use alloc::{borrow::ToOwned, format, string::String};
 
@@ -15,26 +14,26 @@ use crate::{
     tool::ToolDefinition,
 };
 
-/// The tool by which the model gives its answer.
+/// The tool through which the model gives its answer.
 pub const TOOL: &str = "StructuredOutput";
 
-/// Tries after the first one, when nothing else is said.
+/// Default number of retries after the first attempt.
 pub const DEFAULT_RETRIES: u32 = 5;
 
 const DESCRIPTION: &str = "Hands over the final answer. Its input is the answer itself, in exactly the form that \
 is asked for. Call it once, alone, when everything else is done; what is only written as text does not count as the answer.";
 
-/// What form the answer has (Agent SDK reference, `outputFormat`).
+/// The format of the answer (Agent SDK reference, `outputFormat`).
 ///
-/// In JSON `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`; only the schema is needed.
+/// In JSON `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`; only the schema is required.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "OutputForm", into = "OutputForm")]
 pub struct OutputFormat {
     tool: ToolDefinition,
     schema: Schema,
-    /// How often the model may try again after an answer that was not valid, or not given by the tool.
+    /// How often the model may retry after an answer that was invalid or was not given through the tool.
     pub max_retries: u32,
-    /// What an answer in plain text leads to.
+    /// What happens after an answer in plain text.
     pub plain_text: PlainText,
 }
 
@@ -42,19 +41,19 @@ pub struct OutputFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlainText {
-    /// It is asked again, as after an invalid answer. For programs, which cannot go on without the value.
+    /// The model is asked again, as after an invalid answer. For programs, which cannot continue without the value.
     #[default]
     IsAFault,
-    /// It is reminded once; a second plain text is taken as it is, and the result has no
-    /// `structured_output`. What the SDKs' engine does.
+    /// The model is reminded once. A second answer in plain text is accepted, and the result has no `structured_output`. This is
+    /// what the SDKs' engine does.
     IsRemindedOnce,
 }
 
 impl OutputFormat {
-    /// Answers of this schema. It must say `"type": "object"`, as every tool's input does.
+    /// An output format with this schema. It must say `"type": "object"`, as every tool's input schema does.
     ///
     /// # Errors
-    /// [`SchemaError`]: the text is no schema, or one of something that is not an object.
+    /// [`SchemaError`]: the text is not a schema, or a schema of something other than an object.
     pub fn new(schema: RawJson) -> Result<Self, SchemaError> {
         let read = Schema::read(schema.get())?;
         if !read.is_of_objects() {
@@ -81,7 +80,7 @@ impl OutputFormat {
     /// Checks an answer.
     ///
     /// # Errors
-    /// [`SchemaFaults`]: all that does not fit.
+    /// [`SchemaFaults`]: everything that does not match the schema.
     pub fn validate(&self, answer: &RawJson) -> Result<(), SchemaFaults> {
         self.schema.validate(answer.get())
     }
@@ -121,12 +120,12 @@ impl From<OutputFormat> for OutputForm {
     }
 }
 
-/// What the model reads when its answer did not fit.
+/// The message for the model when its answer does not match the schema.
 pub(crate) fn misfit(faults: &SchemaFaults) -> String {
     format!(
         "The answer does not fit its schema: {faults}. Call {TOOL} again with all of this put right."
     )
 }
 
-/// What the model reads when it answered in plain text.
+/// The message for the model when it answered in plain text.
 pub(crate) const REMINDER: &str = "The answer was not handed over yet. Call the tool StructuredOutput with the final answer as its input.";

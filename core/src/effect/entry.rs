@@ -1,4 +1,4 @@
-//! Lines of transcripts.
+//! Transcript entries.
 
 use alloc::string::String;
 
@@ -10,28 +10,28 @@ use crate::{
     message::CompactMetadata,
 };
 
-/// One line of the transcript.
+/// One transcript entry (a line of the transcript).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The message's id: of a response, a prompt or the result of a call that of the message that the application saw.
+    /// The entry's id. For a response, a prompt or a tool result it is the id of the message that the application received.
     pub uuid: Uuid,
-    /// The entry before it.
+    /// The previous entry; none for the first.
     pub parent: Option<Uuid>,
-    /// When it was made.
+    /// When the entry was created.
     pub timestamp: UnixMillis,
-    /// The message in its Messages API form; a response whole, with its id, model, stop reason and usage.
+    /// The message in its Messages API form. A response is complete, with its id, model, stop reason and usage.
     pub message: RawJson,
-    /// The tool's structured output, where the message is the result of a call: an entry by itself for each.
+    /// The tool's structured output, if the message is a tool result. Each tool result is an entry by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_result: Option<RawJson>,
-    /// Where it comes from.
+    /// Where the entry comes from.
     #[serde(default, skip_serializing_if = "EntryOrigin::is_conversation")]
     pub origin: EntryOrigin,
-    /// The subagent whose conversation it belongs to, by its id: a transcript of its own (`isSidechain`). None on the
-    /// main thread.
+    /// The id of the subagent whose conversation the entry belongs to; such entries form a transcript of their own
+    /// (`isSidechain`). None on the main thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The conversation begins anew with this message, a summary.
+    /// Set if the conversation starts again with this message, a compaction summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<EntryCompaction>,
 }
@@ -41,14 +41,14 @@ pub struct Entry {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryOrigin {
-    /// A prompt, a response, the result of a call.
+    /// A prompt, a response or a tool result.
     #[default]
     Conversation,
-    /// A word of the engine's own to the model: what hooks add, reminders.
+    /// Text that the engine adds for the model: hook output, reminders.
     Engine,
-    /// News of a background task.
+    /// A notification about a background task.
     Task,
-    /// The word that somebody interrupted the answer ([`InterruptedAnswer`](crate::context::InterruptedAnswer)).
+    /// The note that the answer was interrupted ([`InterruptedAnswer`](crate::context::InterruptedAnswer)).
     Interruption,
 }
 
@@ -58,15 +58,15 @@ impl EntryOrigin {
     }
 }
 
-/// What a transcript must know of a compaction so that a session can be taken up behind it: its history is the summary and,
-/// behind it, the last messages of what was before.
+/// What a transcript records about a compaction so that a session can be resumed after it. The history then consists of the
+/// summary, followed by the last messages from before the compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryCompaction {
     /// The id of the `compact_boundary` message.
     pub boundary: Uuid,
-    /// What it says.
+    /// The metadata in that message.
     pub metadata: CompactMetadata,
-    /// How many messages before this entry stay; messages as the API counts them, several entries of one speaker in a
-    /// row being one.
+    /// How many of the messages before this entry are kept. Counted as the API counts messages: consecutive entries of the same
+    /// role are one message.
     pub kept_messages: u64,
 }

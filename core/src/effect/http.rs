@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, string::String, vec::Vec};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A request to a model endpoint. It names no host and carries no secret: the host knows both.
+/// A request to a model endpoint. It contains neither the host name nor credentials; the host adds both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HttpRequest {
     /// Always `POST` today.
@@ -14,8 +14,8 @@ pub struct HttpRequest {
     pub path: String,
     /// Header names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body in pieces, to be sent one after another; shared with the history, never re-encoded.
-    /// As JSON it is one text.
+    /// The body in pieces, to be sent one after another. The pieces are shared with the history and never re-encoded. Serialised
+    /// as one string.
     #[serde(serialize_with = "as_text")]
     pub body: Vec<Bytes>,
 }
@@ -38,7 +38,7 @@ impl HttpRequest {
     }
 }
 
-/// Pieces of a text as one string.
+/// Serialises the pieces of a text as one string.
 fn as_text<S: Serializer>(pieces: &[Bytes], serializer: S) -> Result<S::Ok, S::Error> {
     let mut whole = Vec::with_capacity(pieces.iter().map(Bytes::len).sum());
     for piece in pieces {
@@ -47,16 +47,16 @@ fn as_text<S: Serializer>(pieces: &[Bytes], serializer: S) -> Result<S::Ok, S::E
     serializer.serialize_str(&String::from_utf8_lossy(&whole))
 }
 
-/// A host puts the address that nothing was found at under this name among the headers of a 404, without what may be secret in it:
-/// whoever reads the error sees which address to correct.
+/// Name of a header that the host adds to a 404 response: the requested address, without anything in it that may be secret. The
+/// error message can then name the address to correct.
 pub const ADDRESS_HEADER: &str = "windlass-address";
 
-/// How an exchange failed.
+/// A failed exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpFailure {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: HttpFailureKind,
-    /// What happened, where, and what to do about it.
+    /// What happened, where, and how to fix it.
     pub message: String,
 }
 
@@ -71,16 +71,16 @@ impl HttpFailure {
     }
 }
 
-/// The kinds of failure that are treated differently.
+/// Kinds of failure, by how they are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpFailureKind {
-    /// Nothing was reached: worth another try.
+    /// No connection was made. Retried.
     Connect,
-    /// The connection broke or timed out: worth another try.
+    /// The connection broke or timed out. Retried.
     Interrupted,
-    /// The host refuses to send it (no key, an address that is no address): another try changes nothing.
+    /// The host refuses to send the request (no key, an invalid address). Not retried.
     Refused,
-    /// The answer exceeded the host's size limit: another try changes nothing.
+    /// The response exceeded the host's size limit. Not retried.
     TooLarge,
 }

@@ -1,4 +1,4 @@
-//! The names of effects.
+//! Effect ids.
 
 use core::fmt;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{hook::HookEvent, id::SessionId};
 
-/// The name of an effect: the path of its cause.
+/// The id of an effect: the path of what caused it.
 ///
-/// Equal whatever order answers arrive in, so it serves as idempotency key and as the key of a
-/// recording. Printed as `session/agent/turn/call/stage/attempt`.
+/// It does not depend on the order in which answers arrive, so it serves as an idempotency key and as the key of a recording.
+/// Printed as `session/agent/turn/call/stage/attempt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EffectId {
     /// The session.
     pub session: SessionId,
-    /// The agent inside the session; 0 is the main one.
+    /// The agent inside the session; 0 is the main thread.
     pub agent: u32,
     /// The model response the effect belongs to, counted from 1 over the session's life.
     pub turn: u32,
-    /// The tool call in that response, counted from 1; 0 for what belongs to the turn as a whole.
+    /// The tool call in that response, counted from 1; 0 for effects of the turn as a whole.
     pub call: u32,
     /// The step of the call or turn.
     pub stage: Stage,
@@ -33,15 +33,15 @@ pub struct EffectId {
 pub enum Stage {
     /// The request to the model.
     Model,
-    /// Paths made absolute and real.
+    /// Resolving the paths of a call.
     Resolve,
-    /// The question whether a call may run.
+    /// The permission request for a call.
     Ask,
     /// The call itself.
     Run,
-    /// The question what became of a call that was lost.
+    /// The query for the outcome of a call that was lost.
     Probe,
-    /// The tools that an agent brings along, asked for as it starts.
+    /// The request for the tools that an agent brings along, sent when it starts.
     #[serde(rename = "equip")]
     Provision,
     /// The request for a summary of the conversation.
@@ -54,14 +54,14 @@ pub enum Stage {
     SaveResults,
     /// The transcript entry of a summary.
     SaveSummary,
-    /// The request for what the person might say next.
+    /// The request for a suggestion of the next prompt.
     Suggestion,
     /// A hook of this event, counted from 1 in the order of registration.
     Hook(HookEvent, u32),
 }
 
 impl Stage {
-    /// Whether it writes to the transcript.
+    /// Whether the effect writes to the transcript.
     #[must_use]
     pub fn saves(self) -> bool {
         matches!(
@@ -77,7 +77,7 @@ impl Stage {
             Self::Ask => "ask",
             Self::Run => "run",
             Self::Probe => "probe",
-            // The name in journals and keys since the first version.
+            // This name has been in journals and keys since the first version.
             Self::Provision => "equip",
             Self::SavePrompt => "save-prompt",
             Self::SaveResponse => "save-response",

@@ -1,4 +1,4 @@
-//! What the application or the host tells the machine.
+//! Inputs: what the application or the host sends to the session.
 
 use alloc::{string::String, vec::Vec};
 
@@ -15,55 +15,56 @@ use crate::{
     tool::Observation,
 };
 
-/// What the application or the host tells the machine.
+/// An input from the application or the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Input {
-    /// A user message. [`Prompt::delivery`] says what becomes of it while another is being answered.
+    /// A user message. [`Prompt::delivery`] determines what happens to it while another prompt is being answered.
     Prompt(Prompt),
-    /// Takes a prompt back that still waits; one that is being answered is not touched.
+    /// Withdraws a prompt that is still queued. A prompt that is being answered is not affected.
     Withdraw(Uuid),
-    /// Stop what is running. The session stays usable, and background tasks go on.
+    /// Interrupts the current run. The session stays usable, and background tasks continue.
     Interrupt,
-    /// Stop a background task, by its id. One that does not run is stopped already.
+    /// Stops the background task with this id. No effect if it is not running.
     StopTask(String),
-    /// Do not wait for a running call of the main thread any longer, by its id, or for all of them: they go on as
-    /// background tasks.
+    /// Moves a running call of the main thread (by its id), or all of them (none), to the background: the session stops waiting
+    /// for them and they continue as background tasks.
     Background(Option<String>),
-    /// No more input will come: background calls that only that could stop are stopped. Agents end by themselves.
+    /// No more input will come. Background calls that only an input could stop are stopped. Subagents run to their end.
     End,
-    /// Change the permission mode; holds from the next judged call on. Refused by [`Output::Refused`](super::Output::Refused).
+    /// Changes the permission mode, from the next permission decision on. A refused change is reported by
+    /// [`Output::Refused`](super::Output::Refused).
     SetMode(Mode),
-    /// Change rules, directories or mode; holds from the next judged call on, all of it or (with
-    /// [`Output::Refused`](super::Output::Refused)) nothing. Writing settings files is the host's.
+    /// Changes rules, directories or mode, from the next permission decision on. Either all changes apply or (with
+    /// [`Output::Refused`](super::Output::Refused)) none. The host writes settings files, not the session.
     UpdatePermissions(Vec<PermissionUpdate>),
-    /// From now on, or no longer, the tools of an MCP server are judged as in mode `default` where the mode would let them
-    /// run unasked: rules hold as ever, and what none covers is asked about (Agent SDK types,
-    /// `setMcpPermissionModeOverride`). It holds also for a server that is not there yet.
+    /// Starts or stops guarding an MCP server. The tools of a guarded server are judged as in mode `default` where the current
+    /// mode would allow them without asking. Rules still apply; a call that no rule covers asks for permission (Agent SDK types,
+    /// `setMcpPermissionModeOverride`). It may name a server that is not connected yet.
     GuardServer {
-        /// The server.
+        /// The name of the server.
         server: String,
         /// Whether it is guarded.
         is_guarded: bool,
     },
-    /// Change the model; none returns to the one of the spec. Holds from the next request on.
+    /// Changes the model from the next request on; none restores the model of the spec.
     SetModel(Option<String>),
-    /// Change how the model thinks; none returns to the spec. Holds from the next request on.
+    /// Changes how the model thinks from the next request on; none restores the setting of the spec.
     SetThinking(Option<Thinking>),
-    /// Change the effort; none returns to the spec. Holds from the next request on.
+    /// Changes the effort from the next request on; none restores the setting of the spec.
     SetEffort(Option<Effort>),
-    /// The model has seen a file, in a way that the session did not see itself: calls of tools may rely on it as on a
-    /// reading of their own (Agent SDK reference, `seedReadState`).
+    /// The model has seen a file in a way that the session did not observe. Tool calls may rely on it as if the session had read
+    /// the file (Agent SDK reference, `seedReadState`).
     Seen(Observation),
-    /// Something that happened at the host and that the application should hear of.
+    /// Something that happened at the host and that the application should be told.
     Notice(Notice),
-    /// Something happened outside that hooks may want to know: a notification, the start or end of a
-    /// session, a changed setting … ([`HookEvent::comes_from_outside`](crate::hook::HookEvent::comes_from_outside)).
+    /// An event outside the session that hooks can be registered for: a notification, the start or end of a session, a changed
+    /// setting … ([`HookEvent::comes_from_outside`](crate::hook::HookEvent::comes_from_outside)).
     Occurred(Occurrence),
-    /// First input after a restore: the effects that the host still has running.
+    /// The first input after a restore: the effects that are still running at the host.
     Resumed {
-        /// Effects whose answers will still come.
+        /// Effects that will still be answered.
         live: Vec<EffectId>,
     },
     /// A deadline may have passed.
@@ -73,10 +74,10 @@ pub enum Input {
 }
 
 impl Input {
-    /// Reads an input as it is serialised, in journals too.
+    /// Reads an input in its serialised form, as in journals.
     ///
     /// # Errors
-    /// [`JsonError`] with the place of what is no input.
+    /// [`JsonError`] with the position if the text is not an input.
     pub fn parse(json: &str) -> Result<Self, JsonError> {
         crate::json::read::from_str(json).map_err(JsonError::from)
     }
@@ -87,20 +88,20 @@ impl Input {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Notice {
-    /// It signs in.
+    /// The state of the host's sign-in.
     AuthStatus {
-        /// Whether it still does.
+        /// Whether signing in is still in progress.
         is_authenticating: bool,
-        /// What was printed for the person.
+        /// What was printed for the user.
         output: Vec<String>,
         /// Why it failed.
         error: Option<String>,
     },
-    /// It stored files.
+    /// Files were stored.
     FilesPersisted {
-        /// Those that are safe.
+        /// Files that were stored.
         files: Vec<PersistedFile>,
-        /// Those that are not.
+        /// Files that could not be stored.
         failed: Vec<FailedFile>,
         /// When, in ISO 8601.
         processed_at: String,

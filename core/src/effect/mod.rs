@@ -1,6 +1,6 @@
-//! What the machine asks of the world, and what the world answers.
+//! Outputs and effects of the state machine, and the host's answers.
 //!
-//! Every effect is answered to its end exactly once. [`Answer::is_last`] says which answers end one.
+//! Every effect gets exactly one last answer. [`Answer::is_last`] says which answers are last.
 
 mod entry;
 mod http;
@@ -30,68 +30,68 @@ use crate::{
     tool::{ToolCall, ToolResult},
 };
 
-/// What comes out of the machine.
+/// An output of the state machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Output {
-    /// Do this and answer.
+    /// Perform this effect and answer it.
     Effect(EffectId, Effect),
-    /// Stop this: sockets are dropped at once, tools get a signal. It is still answered.
+    /// Cancel this effect: sockets are dropped at once, tools get a signal. It still needs its last answer.
     Cancel(EffectId),
-    /// The grace period is over: drop it. The machine counts it as cancelled and expects no answer.
+    /// The grace period is over: drop this effect. The session counts it as cancelled and expects no answer.
     Abandon(EffectId),
     /// A message for the application.
     Message(Message),
-    /// A change of the permissions was refused; nothing has changed, and the session goes on.
+    /// A permission update was refused. Nothing has changed, and the session continues.
     Refused(UpdateError),
 }
 
-/// Something only a host can do.
+/// An operation that only a host can perform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
     /// Send a request to the model endpoint. Answered by head, body and end, or by a failure.
     Http(HttpRequest),
-    /// Make paths absolute and real. Answered by [`Answer::Resolved`].
+    /// Make paths absolute and resolve links. Answered by [`Answer::Resolved`].
     Resolve(Vec<ResolvePath>),
     /// Run a tool. Answered by any number of [`Answer::Progress`], then [`Answer::Tool`].
     CallTool(ToolCall),
-    /// Find out what became of a call that was lost with the program that ran it
-    /// ([`RetryClass::Probe`](crate::tool::RetryClass::Probe)). It changes nothing. Answered by [`Answer::Probed`].
+    /// Find out the outcome of a call that was lost because the process that ran it ended
+    /// ([`RetryClass::Probe`](crate::tool::RetryClass::Probe)). It must not change anything. Answered by [`Answer::Probed`].
     ProbeTool(Probe),
-    /// Ask whoever decides. Answered by [`Answer::Permission`].
+    /// Ask for permission. Answered by [`Answer::Permission`].
     AskPermission(PermissionRequest),
     /// Run a hook. Answered by any number of [`Answer::HookProgress`], then [`Answer::Hook`].
     RunHook(HookCall),
-    /// Append to the transcript. Answered by [`Answer::Persisted`] once it is safe.
+    /// Append to the transcript. Answered by [`Answer::Persisted`] once the entries are durable.
     Persist(Vec<Entry>),
 }
 
-/// The question what became of a call.
+/// The query for the outcome of a lost call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The effect under which it was run: its idempotency key, by which whoever ran it may know it.
+    /// The effect that ran the call. Its id is the idempotency key by which the tool can recognise the call.
     pub lost: EffectId,
     /// The call as it was made.
     pub call: ToolCall,
 }
 
-/// What became of a call that was lost.
+/// The outcome of a lost call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Probed {
-    /// It came to its end with this result.
+    /// It completed with this result.
     Done(ToolResult),
-    /// It did nothing, and nothing of it goes on: it is run now, under its old name.
+    /// It did nothing and is not running. The session runs it now, under the same effect id.
     NotDone,
-    /// Nobody can tell: the model hears that the outcome is unknown.
+    /// It cannot be determined. The model is told that the outcome is unknown.
     Unknown,
 }
 
-/// What a host says to an effect.
+/// A host's answer to an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -109,37 +109,37 @@ pub enum Answer {
     HttpEnd,
     /// The exchange failed: no connection, cut in the middle, too large.
     HttpFailed(HttpFailure),
-    /// The real paths, in the order asked.
+    /// The resolved paths, in the order of the request.
     Resolved(Vec<Result<ResolvedPath, String>>),
-    /// A tool says what it is doing.
+    /// What a tool is currently doing.
     Progress(String),
-    /// A piece of what a running tool puts out, kept for whoever reads the background task it may be.
+    /// A piece of a running tool's output, kept for readers of its background task.
     Output(String),
-    /// A tool is done.
+    /// A tool has finished.
     Tool(ToolResult),
-    /// What became of a call that was lost.
+    /// The outcome of a lost call.
     Probed(Probed),
-    /// The decision.
+    /// The permission decision.
     Permission(PermissionResponse),
-    /// A hook has written something.
+    /// Output of a running hook.
     HookProgress {
-        /// To standard output, since the last time.
+        /// Standard output since the last answer.
         stdout: String,
-        /// To standard error, since the last time.
+        /// Standard error since the last answer.
         stderr: String,
     },
-    /// A hook is done.
+    /// A hook has finished.
     Hook(HookAnswer),
-    /// The entries are safe.
+    /// The entries are durable.
     Persisted,
-    /// The entries could not be written; the reason.
+    /// The entries could not be written, with the reason.
     PersistFailed(String),
-    /// A cancelled effect ended without an outcome.
+    /// A cancelled effect ended without a result.
     Cancelled,
 }
 
 impl Answer {
-    /// Whether the effect is over with this answer.
+    /// Whether this is the last answer to its effect.
     #[must_use]
     pub fn is_last(&self) -> bool {
         !matches!(

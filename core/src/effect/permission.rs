@@ -1,4 +1,4 @@
-//! The question whether a call may run, and the answer of whoever decides.
+//! Permission requests and responses.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -9,54 +9,54 @@ use crate::{
     permission::{self, PermissionUpdate},
 };
 
-/// The question whether a call may run.
+/// Asks whether a tool call may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRequest {
     /// The model's id of the call.
     pub tool_use_id: String,
     /// The tool.
     pub tool_name: String,
-    /// The input as the model gave it. Whoever shows its command to a person does so by [`visible`](permission::visible).
+    /// The input as the model sent it. To show its command to a person, pass it through [`visible`](permission::visible).
     pub input: RawJson,
-    /// The path outside the granted directories that made it ask, if one did.
+    /// The path outside the granted directories that caused the request, if any.
     pub blocked_path: Option<String>,
-    /// Why it is asked, in one sentence, in which nothing is hidden.
+    /// The reason for the request, in one sentence. Characters that would hide text are made visible in it.
     pub decision_reason: String,
-    /// Changes of the permissions of which each lets such calls run unasked, the narrowest first; hand back
-    /// those that are accepted as `updatedPermissions`. Empty where none would help.
+    /// Permission updates, the narrowest first. Each of them alone would allow such calls without asking. Return the accepted
+    /// ones as `updatedPermissions`. Empty if no update would help.
     #[serde(default)]
     pub suggestions: Vec<PermissionUpdate>,
-    /// The subagent that calls; none for the main thread.
+    /// The subagent that makes the call; none on the main thread.
     #[serde(default)]
     pub agent_id: Option<String>,
 }
 
 impl PermissionRequest {
-    /// The narrowest rule among the suggestions (`Bash(npm test)`): for a plain "always".
+    /// The narrowest rule among the suggestions (`Bash(npm test)`), for a plain "always allow".
     #[must_use]
     pub fn suggested_rule(&self) -> Option<String> {
         permission::first_rule(&self.suggestions)
     }
 }
 
-/// The answer of whoever decides (Agent SDK reference, `PermissionResult`).
+/// The answer to a permission request (Agent SDK reference, `PermissionResult`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
 pub enum PermissionResponse {
-    /// Run it.
+    /// Run the call.
     Allow {
-        /// Run it with this input instead; it is validated again.
+        /// Run the call with this input instead. It is validated again.
         #[serde(rename = "updatedInput", skip_serializing_if = "Option::is_none")]
         updated_input: Option<RawJson>,
-        /// Changes of the permissions that hold from now on: all of them, or none if one does not apply.
+        /// Permission updates that apply from now on. All of them apply, or none if one cannot be applied.
         #[serde(rename = "updatedPermissions", skip_serializing_if = "Vec::is_empty")]
         updated_permissions: Vec<PermissionUpdate>,
     },
-    /// Do not run it.
+    /// Do not run the call.
     Deny {
-        /// What the model reads.
+        /// The message for the model.
         message: String,
-        /// End the run too.
+        /// Also end the run.
         interrupt: bool,
     },
 }
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for PermissionResponse {
         match kind.as_str() {
             "allow" => raw.read().map(|allow: Allow| Self::Allow {
                 updated_input: allow.updated_input,
-                // The call was allowed, whatever else the answer says: what cannot be read changes nothing.
+                // The call was allowed whatever else the answer contains: unreadable updates change nothing.
                 updated_permissions: allow
                     .updated_permissions
                     .and_then(|updates| updates.read().ok())
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for PermissionResponse {
 }
 
 impl PermissionResponse {
-    /// A plain yes.
+    /// Allows the call without changes.
     #[must_use]
     pub fn allow() -> Self {
         Self::Allow {
@@ -110,7 +110,7 @@ impl PermissionResponse {
         }
     }
 
-    /// A no with its reason.
+    /// Denies the call with a message for the model.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny {
             message: message.into(),

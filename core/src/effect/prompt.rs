@@ -11,13 +11,13 @@ use crate::{content::Block, hook::input::UserPromptExpansion, id::Uuid, json::Ra
 pub struct Prompt {
     /// Content blocks of the Messages API, each one a JSON object.
     pub content: Vec<RawJson>,
-    /// The message's id, where whoever sent it gave it one.
+    /// The message's id, if the sender chose one.
     #[serde(default)]
     pub uuid: Option<Uuid>,
     /// When it enters the conversation.
     #[serde(default)]
     pub delivery: Delivery,
-    /// The command that it was before whoever sends it put in its place what it stands for: hooks are told of it.
+    /// If the sender expanded a command into this prompt: that command. Hooks receive it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expanded_from: Option<UserPromptExpansion>,
 }
@@ -27,18 +27,18 @@ pub struct Prompt {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
-    /// After the prompts before it are answered; it is answered by itself.
+    /// After the prompts before it are answered. It gets an answer of its own.
     #[default]
     FollowUp,
-    /// With the next tool results of the answer under way, which goes on with it in mind; where there is
-    /// none any more, as a follow-up.
+    /// With the next tool results of the current answer, so that the model takes it into account. If no answer is in progress, or
+    /// no more tool results come, as a follow-up.
     Steer,
-    /// As a follow-up, but the model is not asked: it reads it with the next prompt.
+    /// As a follow-up, but without a request to the model. The model reads it together with the next prompt.
     Append,
 }
 
 impl Prompt {
-    /// Plain text, answered by itself.
+    /// A prompt of plain text, delivered as a follow-up.
     #[must_use]
     pub fn text(text: &str) -> Self {
         let block = Block::text(text).to_raw();
@@ -48,7 +48,7 @@ impl Prompt {
         }
     }
 
-    /// Content blocks, answered by themselves.
+    /// A prompt of content blocks, delivered as a follow-up.
     #[must_use]
     pub fn blocks(content: Vec<RawJson>) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Prompt {
         }
     }
 
-    /// The text, where it is one and nothing else.
+    /// The text, if the prompt consists of exactly one text block.
     #[must_use]
     pub fn plain_text(&self) -> Option<String> {
         let [block] = self.content.as_slice() else {
@@ -69,14 +69,14 @@ impl Prompt {
         }
     }
 
-    /// The same, delivered in another way.
+    /// Sets when the prompt enters the conversation.
     #[must_use]
     pub fn delivered(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
         self
     }
 
-    /// The same under an id of the sender's.
+    /// Sets the message's id.
     #[must_use]
     pub fn with_uuid(mut self, uuid: Uuid) -> Self {
         self.uuid = Some(uuid);

@@ -1,4 +1,4 @@
-//! The machine.
+//! The state machine.
 
 mod agents;
 mod approved;
@@ -53,19 +53,18 @@ pub use continued::Spent;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
 
-/// One conversation with one agent, as a value.
+/// A conversation with an agent, as a value.
 ///
 /// Its methods are of four kinds:
-/// - A, looking: [`id`](Self::id), [`phase`](Self::phase), [`mode`](Self::mode), [`history`](Self::history);
-/// - B, the world speaks: [`handle`](Self::handle);
-/// - C, time: [`deadline`](Self::deadline), the moment at which [`Input::Tick`] is wanted;
-/// - D, the machine speaks: [`poll`](Self::poll).
+/// - A, inspection: [`id`](Self::id), [`phase`](Self::phase), [`mode`](Self::mode), [`history`](Self::history);
+/// - B, input: [`handle`](Self::handle);
+/// - C, time: [`deadline`](Self::deadline), the time at which [`Input::Tick`] is due;
+/// - D, output: [`poll`](Self::poll).
 ///
-/// Between two inputs it can be put away and taken up again: [`snapshot`](Self::snapshot), [`restore`](Self::restore).
+/// Between two inputs it can be saved and restored: [`snapshot`](Self::snapshot), [`restore`](Self::restore).
 ///
-/// The contract has one rule: after every `handle`, call `poll` until it returns nothing, then look
-/// at `deadline`, then wait for whatever comes first. There are no locks, callbacks or channels
-/// because there is only ever one mutation at a time.
+/// The contract has one rule: after every `handle`, call `poll` until it returns nothing, then look at `deadline`, then wait for
+/// whatever comes first. There are no locks, callbacks or channels because there is only ever one mutation at a time.
 ///
 /// ```
 /// # extern crate alloc;
@@ -86,18 +85,18 @@ pub use transition::{Phase, diagram};
 #[derive(Debug)]
 pub struct Session {
     shared: Shared,
-    /// The conversation with whoever embeds the session.
+    /// The main thread: the conversation with the application.
     main: Thread,
-    /// Subagents by their numbers, those that have ended too.
+    /// Subagents by number, including those that have ended.
     children: SortedMap<u32, Child>,
-    /// Prompts that wait for the one before them to be answered.
+    /// Queued prompts.
     waiting: VecDeque<Prompt>,
-    /// Just restored: what the host still holds must be said first.
+    /// The session was just restored: the next input must be [`Input::Resumed`].
     awaits_resumed: bool,
 }
 
 impl Session {
-    /// A fresh session. Ids come from `seed`: the same seed and inputs give the same outputs.
+    /// Creates a session. Ids are derived from `seed`: the same seed and inputs give the same outputs.
     #[must_use]
     pub fn new(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
         Self {
@@ -115,7 +114,7 @@ impl Session {
         self.shared.id
     }
 
-    /// Where it is.
+    /// The current phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.main.phase()
@@ -145,8 +144,8 @@ impl Session {
         self.main.context.history()
     }
 
-    /// Why the tool call that this effect runs may run: recorded before it does, kept until the results of its
-    /// response are in the history. None for every other effect.
+    /// The reason for the permission decision on the tool call that this effect runs. It is recorded before the call runs and
+    /// kept until the results of the response are in the history. None for every other effect.
     #[must_use]
     pub fn decision(&self, id: EffectId) -> Option<&str> {
         if let Some(task) = self.shared.task_of(id) {
@@ -158,7 +157,7 @@ impl Session {
         }
     }
 
-    /// Prompts that wait: those that will join the answer under way first.
+    /// Queued prompts. Those that will join the current answer come first.
     pub fn queued(&self) -> impl Iterator<Item = &Prompt> {
         self.main.steering.iter().chain(&self.waiting)
     }
@@ -170,14 +169,14 @@ impl Session {
         Some(child.thread.context.history())
     }
 
-    /// The subagents there were, those that have ended too: the number that their effects carry ([`EffectId::agent`]), and
-    /// the id by which they are resumed and asked about.
+    /// All subagents, including those that have ended: the number in their effects ([`EffectId::agent`]), and the id by which
+    /// they are resumed and looked up.
     pub fn agents(&self) -> impl Iterator<Item = (u32, &str)> {
         let children = self.children.iter();
         children.map(|(number, child)| (*number, child.facts.id.as_str()))
     }
 
-    /// Whether no conversation goes on and no prompt waits. Calls in the background may be running still.
+    /// Whether no thread is running and no prompt is queued. Background calls may still be running.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         let quiet = |thread: &Thread| thread.phase() == Phase::Idle && thread.hooks.are_quiet();
@@ -185,10 +184,10 @@ impl Session {
         self.queued().next().is_none() && core::iter::once(&self.main).chain(children).all(quiet)
     }
 
-    /// The world speaks.
+    /// Processes an input.
     ///
     /// # Errors
-    /// [`HostError`] when the host broke the contract; the state is as before.
+    /// [`HostError`] if the host broke the contract; the state is unchanged.
     pub fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
         self.check(&input)?;
         self.shared.now = now;
@@ -236,7 +235,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the host may say that now.
+    /// Whether the host may send this input now.
     fn check(&self, input: &Input) -> Result<(), HostError> {
         match input {
             Input::Resumed { .. } => Ok(()),
@@ -261,7 +260,7 @@ impl Session {
             }
         }
         self.shared.cancel_overdue();
-        // Whoever waits for a task may have waited long enough.
+        // A call that waits for a task may have reached its time limit.
         self.shared.tasks_changed = true;
         self.main.tick(&mut self.shared);
         for child in self.children.values_mut() {
@@ -269,7 +268,7 @@ impl Session {
         }
     }
 
-    /// Begins to answer what waits, if anything does and nothing is being answered.
+    /// Starts answering the next queued prompt, if there is one and no answer is in progress.
     fn begin_next_run(&mut self) -> bool {
         if self.main.phase() != Phase::Idle {
             return false;
@@ -285,17 +284,17 @@ impl Session {
         true
     }
 
-    /// The next thing to do or to tell; none when the machine waits.
+    /// The next output; none if the session waits for input.
     pub fn poll(&mut self) -> Option<Output> {
         let next = self.shared.out.pop_front();
         if next.is_none() && self.is_idle() {
-            // Hosts keep many sessions that wait for people: what is not needed is not held.
+            // Hosts keep many idle sessions in memory: unused capacity is freed.
             self.shared.out.shrink_to_fit();
         }
         next
     }
 
-    /// When [`Input::Tick`] is wanted, if nothing else comes before.
+    /// When [`Input::Tick`] is due, unless another input comes first.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let effects = self.shared.time_is_up();
@@ -307,7 +306,7 @@ impl Session {
     }
 
     fn take_in(&mut self, prompt: Prompt) {
-        // Where hooks look at prompts, each has a run of its own, so that none gets past them.
+        // If hooks check prompts, each prompt gets a run of its own, so that none bypasses them.
         let joins = prompt.delivery == Delivery::Steer && !self.main.shows_prompts_to_hooks();
         if joins && self.main.phase() != Phase::Idle {
             self.main.steering.push_back(prompt);
@@ -316,7 +315,7 @@ impl Session {
         }
     }
 
-    /// What is answered next; who wanted to steer an answer that is over comes first.
+    /// The prompt to answer next. Prompts meant to steer an answer that is over come first.
     fn next_prompt(&mut self) -> Option<Prompt> {
         let steering = self.main.steering.pop_front();
         steering.or_else(|| self.waiting.pop_front())
@@ -349,7 +348,7 @@ impl Session {
         }
     }
 
-    /// The thread of an effect, with what all of them share.
+    /// The thread that an effect belongs to, with the state that all threads share.
     fn thread_of(&mut self, id: EffectId) -> Option<(&mut Thread, &mut Shared)> {
         let thread = match id.agent {
             0 => &mut self.main,
@@ -359,14 +358,14 @@ impl Session {
     }
 }
 
-/// Whether an answer is of the kind that an effect of this stage takes.
+/// Whether an effect of this stage takes this kind of answer.
 fn fits(stage: Stage, answer: &Answer) -> bool {
     match answer {
         Answer::HttpHead { .. } | Answer::HttpBody(_) | Answer::HttpEnd | Answer::HttpFailed(_) => {
             matches!(stage, Stage::Model | Stage::Summary | Stage::Suggestion)
         }
         Answer::Resolved(_) => stage == Stage::Resolve,
-        // A tool may be the one who is asked.
+        // A tool may answer permission requests.
         Answer::Progress(_) | Answer::Output(_) | Answer::Tool(_) => {
             matches!(stage, Stage::Run | Stage::Ask | Stage::Provision)
         }
@@ -378,11 +377,11 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
     }
 }
 
-/// The host broke the contract. Nothing has changed.
+/// The host broke the contract. The session is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// An answer to an effect that is not running: never issued, or already answered to its end.
+    /// An answer to an effect that is not running: it was never issued, or has had its last answer.
     #[error("no effect {0} is running: answer every effect to its end exactly once")]
     UnknownEffect(EffectId),
     /// An answer of a kind that the effect does not take.
@@ -393,7 +392,7 @@ pub enum HostError {
         "a restored session must first be told which effects are still running (`Input::Resumed`)"
     )]
     NotResumed,
-    /// An occurrence that the session itself knows of, reported by the host.
+    /// The host reported an event that the session detects by itself.
     #[error(
         "the session runs the hooks of {} by itself: report only what happens outside (`HookEvent::comes_from_outside`)", .0.name()
     )]
