@@ -1,4 +1,4 @@
-//! Bytes in JSON: text where they are text, base64 (RFC 4648, section 4) where they are not.
+//! Bytes in JSON: as text if they are UTF-8, otherwise as base64 (RFC 4648, section 4).
 
 use alloc::borrow::Cow;
 
@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// For `#[serde(with = …)]`: a string, or `{"base64": …}` for what is not UTF-8.
+/// For `#[serde(with = …)]`: a string, or `{"base64": …}` for bytes that are not UTF-8.
 pub(crate) fn serialize<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
     match core::str::from_utf8(bytes) {
         Ok(text) => serializer.serialize_str(text),

@@ -1,4 +1,4 @@
-//! What a session offers before anything is said: commands, agents, models, styles, account.
+//! What a session offers before the first prompt: commands, agents, models, output styles, account.
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
@@ -13,20 +13,20 @@ use crate::{
     spec::Spec,
 };
 
-/// All of it at once (Agent SDK reference, `SDKControlInitializeResponse`).
+/// The answer to an initialisation request (Agent SDK reference, `SDKControlInitializeResponse`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Initialization {
-    /// Commands a prompt may begin with.
+    /// Slash commands that a prompt may begin with.
     pub commands: Vec<SlashCommand>,
     /// Agents that can be started.
     pub agents: Vec<AgentInfo>,
     /// The output style in use.
     pub output_style: String,
-    /// Those there are.
+    /// The available output styles.
     pub available_output_styles: Vec<String>,
-    /// Models that are known.
+    /// Known models.
     pub models: Vec<ModelInfo>,
-    /// Who pays.
+    /// The account that is billed.
     pub account: AccountInfo,
 }
 
@@ -34,28 +34,28 @@ pub struct Initialization {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelInfo {
-    /// What to set as the model.
+    /// The value to set as the model.
     pub value: String,
-    /// Its name for people.
+    /// Its display name.
     pub display_name: String,
-    /// What it takes, gives and costs.
+    /// Its limits and prices.
     pub description: String,
-    /// Whether effort can be set.
+    /// Whether it supports the effort setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supports_effort: Option<bool>,
-    /// To which levels.
+    /// The supported effort levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supported_effort_levels: Option<Vec<Effort>>,
-    /// Whether it can decide by itself how much to think.
+    /// Whether it supports adaptive thinking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supports_adaptive_thinking: Option<bool>,
 }
 
-/// Who pays, as far as the host knows (Agent SDK reference, `AccountInfo`).
+/// The account that is billed, as far as the host knows (Agent SDK reference, `AccountInfo`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AccountInfo {
-    /// The address.
+    /// The email address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The organisation.
@@ -64,16 +64,16 @@ pub struct AccountInfo {
     /// The kind of subscription.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscription_type: Option<String>,
-    /// Where a token comes from.
+    /// The source of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_source: Option<String>,
-    /// Where the key comes from.
+    /// The source of the API key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_source: Option<String>,
 }
 
 impl Spec {
-    /// What a session of this spec offers.
+    /// What a session with this spec offers.
     #[must_use]
     pub fn initialization(&self) -> Initialization {
         let environment = &self.environment;
@@ -104,7 +104,7 @@ impl Spec {
 }
 
 impl Catalogue {
-    /// The models that are known, as an application can show them.
+    /// The known models, in the form that an application can show.
     #[must_use]
     pub fn infos(&self) -> Vec<ModelInfo> {
         self.models().map(info).collect()

@@ -1,4 +1,4 @@
-//! Results in the form of the Model Context Protocol, as MCP servers and the handlers of SDK tools give them.
+//! Tool results in the form of the Model Context Protocol, as MCP servers and the handlers of SDK tools return them.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -10,11 +10,11 @@ use crate::{
     tool::ToolResult,
 };
 
-/// Images the Messages API takes.
+/// Image types that the Messages API accepts.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// How deep a result may nest: what is kept of it stands a few levels further in, in transcripts and in what SDKs read, and
-/// nobody reads deeper than 127.
+/// The maximum nesting depth of a result. Results are embedded a few levels deeper in transcripts and in the messages SDKs read,
+/// and readers accept at most 127 levels.
 const MAX_DEPTH: usize = 118;
 
 #[derive(Deserialize)]
@@ -24,14 +24,14 @@ struct CallResult {
     content: Vec<RawJson>,
     #[serde(default)]
     is_error: bool,
-    /// As the Python SDK's handlers spell it.
+    /// The spelling of the Python SDK's handlers.
     #[serde(default, rename = "is_error")]
     is_error_in_python: bool,
     #[serde(default)]
     structured_content: Option<RawJson>,
 }
 
-/// A content block of the protocol; all kinds have their fields in one place.
+/// A content block of the protocol, with the fields of all kinds.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Content {
@@ -56,12 +56,12 @@ struct Resource {
 }
 
 impl ToolResult {
-    /// A result from the protocol's `CallToolResult` (Agent SDK reference, `CallToolResult`; Model Context Protocol,
-    /// "Tools"). What the model cannot be shown (sound, other binary data) is named in its place. Programs find the
-    /// structured content, where there is some, in `tool_use_result`.
+    /// Converts the protocol's `CallToolResult` (Agent SDK reference, `CallToolResult`; Model Context Protocol, "Tools"). Content
+    /// that cannot be shown to the model (audio, other binary data) is replaced by a description. Structured content, if any, is
+    /// in `tool_use_result`.
     ///
     /// # Errors
-    /// [`JsonError`] when it is not of that form.
+    /// [`JsonError`] if the text is not of that form.
     pub fn from_mcp(result: &RawJson) -> Result<Self, JsonError> {
         if result.depth() > MAX_DEPTH {
             return Err(JsonError {
@@ -89,7 +89,7 @@ impl ToolResult {
     }
 }
 
-/// A block as the Messages API takes it; none for a kind that this version does not know.
+/// The block in Messages API form; none for an unknown kind.
 fn show(content: Content) -> Option<ResultBlock> {
     let text = |text: String| Some(ResultBlock::Text { text });
     match content.kind.as_str() {

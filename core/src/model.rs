@@ -1,4 +1,4 @@
-//! What is said to a model and by it, in the words of every wire format: effort, thinking, tokens, reasons.
+//! Terms that all wire formats share: effort, thinking, token counts, stop reasons.
 
 use alloc::string::String;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
-    /// Adaptive where the model supports it, else not sent.
+    /// Adaptive if the model supports it, otherwise not sent.
     #[default]
     Default,
     /// The model decides when and how much.
     Adaptive,
-    /// With a budget.
+    /// With a token budget.
     Enabled {
-        /// Tokens; none takes 10,000.
+        /// The budget in tokens; none means 10,000.
         budget_tokens: Option<u32>,
     },
     /// Off.
@@ -23,8 +23,8 @@ pub enum Thinking {
 }
 
 impl Thinking {
-    /// What the older option, a number of tokens, means: none at all is off. An explicit setting beats it
-    /// (Agent SDK reference, `maxThinkingTokens`).
+    /// Applies the older option, a number of tokens, of which 0 means off. An explicit setting takes precedence (Agent SDK
+    /// reference, `maxThinkingTokens`).
     #[must_use]
     pub fn from_options(thinking: Option<Self>, max_thinking_tokens: Option<u32>) -> Self {
         match (thinking, max_thinking_tokens) {
@@ -44,12 +44,12 @@ impl Thinking {
 pub enum ThinkingDisplay {
     /// A summary.
     Summarized,
-    /// Nothing but its signature.
+    /// Only the signature.
     Omitted,
 }
 
 impl ThinkingDisplay {
-    /// The display of a name.
+    /// The display with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -60,22 +60,22 @@ impl ThinkingDisplay {
     }
 }
 
-/// How much work goes into a response.
+/// How much effort goes into a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
-    /// Least.
+    /// The least effort.
     Low,
-    /// Between.
+    /// Medium effort.
     Medium,
-    /// Thorough.
+    /// High effort.
     High,
-    /// All there is.
+    /// The most effort.
     Max,
 }
 
 impl Effort {
-    /// Every effort, from least to most.
+    /// All levels, from least to most effort.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
 
     /// The name in options and requests.
@@ -89,26 +89,26 @@ impl Effort {
         }
     }
 
-    /// The effort of a name.
+    /// The effort with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|effort| effort.name() == name)
     }
 }
 
-/// Why a response stopped. Reasons that this version does not know are kept as they are.
+/// Why a response stopped. Unknown reasons are kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The model was done.
+    /// The model completed its answer.
     EndTurn,
-    /// The output limit.
+    /// The output limit was reached.
     MaxTokens,
-    /// A stop sequence.
+    /// A stop sequence was generated.
     StopSequence,
-    /// It calls tools.
+    /// The response calls tools.
     ToolUse,
-    /// The provider paused a long turn; asked again it goes on.
+    /// The provider paused a long turn; another request continues it.
     PauseTurn,
     /// The model declined.
     Refusal,
@@ -133,7 +133,7 @@ pub struct Usage {
     /// Output tokens.
     #[serde(deserialize_with = "null_as_zero")]
     pub output_tokens: u64,
-    /// What the provider's own tools did.
+    /// Calls of the provider's own tools.
     #[serde(deserialize_with = "null_as_default")]
     pub server_tool_use: ServerToolUse,
 }
@@ -192,9 +192,9 @@ pub enum ErrorClass {
     AuthenticationFailed,
     /// The account cannot pay (402).
     BillingError,
-    /// Too many requests (429).
+    /// The account cannot be billed (402).
     RateLimit,
-    /// The request is wrong: another try changes nothing (400, 404, 413 …).
+    /// The request is invalid; a retry does not help (400, 404, 413 …).
     InvalidRequest,
     /// The server failed or is overloaded (5xx, 529).
     ServerError,
@@ -203,7 +203,7 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// The name in messages and inputs of hooks.
+    /// The name in messages and hook inputs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::json::RawJson;
 
-/// US dollars, in steps of one billionth. In JSON a decimal number (`0.012345`).
+/// US dollars, in billionths. In JSON a decimal number (`0.012345`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Usd {
     /// Billionths of a dollar.
@@ -14,7 +14,7 @@ pub struct Usd {
 }
 
 impl Usd {
-    /// So many billionths of a dollar.
+    /// This many billionths of a dollar.
     #[must_use]
     pub fn from_nanos(nanos: u64) -> Self {
         Self { nanos }
@@ -79,7 +79,7 @@ impl Sum for Usd {
 
 impl Serialize for Usd {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // As raw digits: a detour over floating point could differ in the last place.
+        // Written as digits: floating point could differ in the last place.
         let text = alloc::format!("{self}");
         let raw = RawJson::parse(text).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)

@@ -1,4 +1,4 @@
-//! What models cost and can do: a table in a file (`prices.json`) that users can override.
+//! Prices and limits of models: a table in a file (`prices.json`) that users can override.
 
 use alloc::{
     string::{String, ToString},
@@ -9,17 +9,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{json::RawJson, model::Usage, money::Usd};
 
-/// Prices and limits of models. In JSON a price file whose entries are added to the built-in ones, or `null` for those alone.
+/// Prices and limits of models. In JSON a price file whose entries are added to the built-in ones, or `null` for only those.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
     models: Vec<ModelFacts>,
 }
 
-/// One model or family of models.
+/// A model or a family of models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFacts {
-    /// The beginning of the model names this is about; the longest that fits wins.
+    /// A prefix of the model names that the entry applies to; the longest match wins.
     pub prefix: String,
     /// Dollars per million input tokens.
     pub input: Usd,
@@ -29,19 +29,19 @@ pub struct ModelFacts {
     pub cache_read: Usd,
     /// Dollars per million input tokens written to the cache.
     pub cache_write: Usd,
-    /// Tokens the model takes in; 0 when unknown.
+    /// The size of the context window in tokens; 0 when unknown.
     #[serde(default)]
     pub context_window: u64,
-    /// Tokens the model gives out in one response; 0 when unknown.
+    /// Maximum output tokens of a response; 0 when unknown.
     #[serde(default)]
     pub max_output_tokens: u64,
-    /// Whether it takes the effort parameter.
+    /// Whether it supports the effort parameter.
     #[serde(default)]
     pub effort: bool,
-    /// Whether it takes adaptive thinking.
+    /// Whether it supports adaptive thinking.
     #[serde(default)]
     pub adaptive_thinking: bool,
-    /// Whether it takes tool definitions that wait for a `tool_reference`.
+    /// Whether it accepts deferred tool definitions, loaded by a `tool_reference`.
     #[serde(default)]
     pub deferred_tools: bool,
 }
@@ -64,10 +64,10 @@ impl Catalogue {
             .unwrap_or_default()
     }
 
-    /// Adds a file of the same form; its entries beat those already there.
+    /// Adds a price file; its entries take precedence over existing ones.
     ///
     /// # Errors
-    /// [`PriceFileError`] with line and column; nothing of the file is taken.
+    /// [`PriceFileError`] with line and column; no entry of the file is added.
     pub fn with_file(mut self, json: &str) -> Result<Self, PriceFileError> {
         let file: PriceFile = crate::json::read::from_str(json).map_err(|e| PriceFileError {
             reason: e.to_string(),
@@ -84,7 +84,7 @@ impl Catalogue {
         self.models.iter()
     }
 
-    /// All of it as a price file.
+    /// The whole catalogue as a price file.
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         #[derive(Serialize)]
@@ -98,7 +98,7 @@ impl Catalogue {
         RawJson::encode(&file).unwrap_or_else(|_| RawJson::empty_object())
     }
 
-    /// What is known of a model.
+    /// The entry of a model.
     #[must_use]
     pub fn get(&self, model: &str) -> Option<&ModelFacts> {
         self.models
@@ -107,7 +107,7 @@ impl Catalogue {
             .max_by_key(|known| known.prefix.len())
     }
 
-    /// What a response cost; none when the model is unknown.
+    /// The cost of a response; none if the model is unknown.
     #[must_use]
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<Usd> {
         let facts = self.get(model)?;
@@ -117,7 +117,7 @@ impl Catalogue {
             (usage.cache_read_input_tokens, facts.cache_read),
             (usage.cache_creation_input_tokens, facts.cache_write),
         ];
-        // Summed before the division, so that nothing is lost to rounding but the last nano-dollar.
+        // Summed before the division, so that rounding affects at most the last nano-dollar.
         let millionths: u128 = parts
             .iter()
             .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.nanos))
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for Catalogue {
     }
 }
 
-/// A price file that cannot be used.
+/// An invalid price file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the price file is not of the documented form: {reason}; {}",

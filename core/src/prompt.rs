@@ -1,7 +1,7 @@
 //! The system prompt: none, a text, or the preset with additions (Agent SDK reference, `systemPrompt`).
 //!
-//! A pure function of the spec, so it is the same for every request of a session. It comes as several blocks, the
-//! most general first: what sessions have in common is at the beginning, where a cache can use it.
+//! A pure function of the spec, so it is the same for every request of a session. It consists of several blocks, the most general
+//! first, so that sessions with a common beginning share a cache entry.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use core::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::{
     spec::Spec,
 };
 
-/// The system prompt of a session, as blocks; empty ones are left out.
+/// The system prompt of a session as blocks. Empty blocks are left out.
 #[must_use]
 pub fn system_blocks(spec: &Spec) -> Vec<String> {
     let mut blocks = match &spec.prompt.system {
@@ -31,8 +31,8 @@ pub fn system_blocks(spec: &Spec) -> Vec<String> {
     blocks
 }
 
-/// What stands in front of the conversation, beside no prompt: the surroundings, where they are kept out of the preset, and
-/// standing instructions. None when there is nothing to say.
+/// The text in front of the conversation: the environment, if it is kept out of the preset, and memory files. None if both are
+/// empty.
 #[must_use]
 pub fn before_conversation(spec: &Spec) -> Option<String> {
     let is_preset = matches!(spec.prompt.system, SystemPrompt::Preset { .. });
@@ -46,7 +46,7 @@ pub fn before_conversation(spec: &Spec) -> Option<String> {
     }
 }
 
-/// What every session with the same tools and style is told.
+/// The part of the preset that is the same for every session with the same tools and style.
 fn preset(spec: &Spec) -> String {
     let style = spec.prompt.output_style.as_ref();
     let mut out = ROLE.to_owned();
@@ -70,7 +70,7 @@ fn preset(spec: &Spec) -> String {
     out
 }
 
-/// How to use tools, with a word about those of the usual ones that are offered.
+/// How to use tools, with advice on the offered ones of the usual tools.
 fn tools(spec: &Spec) -> String {
     let names: Vec<&str> = spec
         .offered_tools()
@@ -89,7 +89,7 @@ fn tools(spec: &Spec) -> String {
     out
 }
 
-/// Where the session runs, as far as the host said.
+/// The environment of the session, as far as the host has described it.
 fn surroundings(environment: &Environment) -> String {
     let mut lines = Vec::new();
     let mut say = |what: &str, value: &str| {
@@ -150,7 +150,7 @@ const TOOLS: &str = "
 - A call that was denied was denied on purpose. Do not look for a way around it; choose something else or ask.
 - Text in <system-reminder> comes from the program that runs you, not from the user or from the tool it stands beside.";
 
-/// A word about a tool, if it is offered.
+/// Advice on a tool, used if the tool is offered.
 const ADVICE: &[(&str, &str)] = &[
     (
         "Read",
@@ -208,7 +208,7 @@ mod tests {
                 .unwrap()
                 .contains("Working directory: /work")
         );
-        // A prompt of the caller's own has no such part.
+        // A custom prompt has no such section.
         spec.prompt.system = SystemPrompt::Text("Mine.".to_owned());
         assert_eq!(before_conversation(&spec), None);
     }
@@ -264,7 +264,7 @@ mod tests {
                 && blocks[1].contains("git repository: yes")
         );
         assert_eq!(blocks[2], "Speak French.");
-        // What does not depend on the place is the same for every session.
+        // The part that does not depend on the environment is the same for every session.
         spec.environment.cwd = "/elsewhere".into();
         assert_eq!(system_blocks(&spec)[0], blocks[0]);
     }

@@ -1,5 +1,5 @@
-//! Moments as texts: RFC 3339, the form that transcripts and headers use. The calendar is that of the crate `time`; its
-//! reader would be larger than all of this.
+//! Timestamps as texts in RFC 3339 form, which transcripts and headers use. Calendar arithmetic comes from the crate `time`; its
+//! parser would be larger than this whole module.
 
 use alloc::{format, string::String};
 
@@ -8,15 +8,15 @@ use time::{Date, Month, OffsetDateTime, Time};
 use crate::id::UnixMillis;
 
 impl UnixMillis {
-    /// The last moment that RFC 3339 can write: its years have four digits.
+    /// The last timestamp that RFC 3339 can represent: its years have four digits.
     const LAST: Self = Self(253_402_300_799_999);
 
-    /// The moment in UTC with milliseconds (`2026-01-02T03:04:05.678Z`).
+    /// The timestamp in UTC with milliseconds (`2026-01-02T03:04:05.678Z`).
     #[must_use]
     pub fn to_rfc3339(self) -> String {
         let UnixMillis(millis) = self.min(Self::LAST);
         let (seconds, milli) = (millis / 1000, millis % 1000);
-        // Within the years of four digits every moment is one: there is nothing that can fail.
+        // Every value within the four-digit years is valid: this cannot fail.
         let at = i64::try_from(seconds).ok();
         let at = at.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
         let at = at.unwrap_or(OffsetDateTime::UNIX_EPOCH);
@@ -26,7 +26,7 @@ impl UnixMillis {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
     }
 
-    /// Reads a moment with any offset; none for what is not one, or before 1970.
+    /// Parses a timestamp with any offset; none if it is invalid or before 1970.
     #[must_use]
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let (date, rest) = text.split_at_checked(10)?;
@@ -35,7 +35,7 @@ impl UnixMillis {
         let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
         let [year, month, day] = fields(date, '-', [4, 2, 2])?;
         let [hour, minute, second] = fields(clock, ':', [2, 2, 2])?;
-        // A leap second is the beginning of the next minute.
+        // A leap second counts as the start of the next minute.
         let leap = u16::from(second == 60);
         let second = second - leap;
         let small = |number: u16| u8::try_from(number).ok();
@@ -52,7 +52,7 @@ impl UnixMillis {
     }
 }
 
-/// Numbers of so many digits each.
+/// Numbers with exactly these digit counts.
 fn fields<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Option<[u16; N]> {
     let mut parts = text.split(separator);
     let mut numbers = [0; N];
@@ -66,7 +66,7 @@ fn fields<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Op
     parts.next().is_none().then_some(numbers)
 }
 
-/// The first three digits behind the point.
+/// The first three digits after the decimal point.
 fn millis(fraction: &str) -> Option<u64> {
     if fraction.is_empty() || !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return None;

@@ -1,4 +1,5 @@
-//! Effects that are under way, for whoever drives a machine: their answers, how each of them is stopped, and who is heard first.
+//! Running effects, for drivers of a state machine: their answers, how each of them is cancelled, and which source is polled
+//! next.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{
@@ -16,17 +17,17 @@ use crate::{
     host::{CancelSignal, Cancelled},
 };
 
-/// What becomes of an effect when it is cancelled.
+/// What happens to an effect when it is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnCancel {
-    /// It is dropped at once, and counts as answered by [`Answer::Cancelled`]: a request, a question.
+    /// It is dropped at once, and counts as answered by [`Answer::Cancelled`]: a model request, a permission request.
     Drop,
-    /// It hears of it by its signal and ends by itself: a tool, a hook. Only abandoning drops it.
+    /// It is notified through its signal and ends by itself: a tool, a hook. Only abandoning it drops it.
     Signal,
 }
 
 impl OnCancel {
-    /// What becomes of this effect.
+    /// What happens to this effect when it is cancelled.
     #[must_use]
     pub fn of(effect: &Effect) -> Self {
         match effect {
@@ -36,8 +37,8 @@ impl OnCancel {
     }
 }
 
-/// The effects of a session that a host performs, each a stream of answers of type `S`. As a stream it gives each answer
-/// with the name of its effect; every effect comes to exactly one last answer, whatever its stream does.
+/// The running effects of a session, each a stream of answers of type `S`. As a stream it yields each answer with its effect id.
+/// Every effect gets exactly one last answer, whatever its stream does.
 #[derive(Debug)]
 pub struct RunningEffects<S> {
     answers: SelectAll<Guarded<S>>,
@@ -54,7 +55,7 @@ impl<S: Stream<Item = Answer>> Default for RunningEffects<S> {
 }
 
 impl<S: Stream<Item = Answer>> RunningEffects<S> {
-    /// Starts an effect. `perform` is given the signal that fires when it is cancelled.
+    /// Starts an effect. `perform` receives the signal that fires when the effect is cancelled.
     pub fn start(
         &mut self,
         id: EffectId,
@@ -80,14 +81,14 @@ impl<S: Stream<Item = Answer>> RunningEffects<S> {
         self.controls.push(control);
     }
 
-    /// Cancels an effect; it still comes to its last answer. Nothing happens where there is no such effect.
+    /// Cancels an effect; it still gets its last answer. Does nothing if the effect is not running.
     pub fn cancel(&self, id: EffectId) {
         for control in self.controls.iter().filter(|control| control.id == id) {
             control.cancel.cancel();
         }
     }
 
-    /// Drops an effect, of which nothing more is heard.
+    /// Drops an effect; it yields no more answers.
     pub fn abandon(&mut self, id: EffectId) {
         for control in self.controls.iter().filter(|control| control.id == id) {
             control.abandon.cancel();
@@ -95,7 +96,7 @@ impl<S: Stream<Item = Answer>> RunningEffects<S> {
         self.controls.retain(|control| control.id != id);
     }
 
-    /// Whether nothing is under way.
+    /// Whether no effect is running.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.answers.is_empty()
@@ -117,8 +118,8 @@ impl<S: Stream<Item = Answer>> Stream for RunningEffects<S> {
     }
 }
 
-/// Who is heard first, where inputs and answers come to a driver: in turn, so that neither a stream that is always ready nor
-/// somebody who never stops talking keeps the other from being heard.
+/// Which source a driver polls first, inputs or answers. They alternate, so that neither a stream that is always ready nor a
+/// steady flow of inputs starves the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// Inputs.
@@ -128,7 +129,7 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Who is heard next.
+    /// The other source, which is polled next.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -138,13 +139,13 @@ impl Turn {
     }
 }
 
-/// How a running effect is stopped.
+/// Controls for stopping a running effect.
 #[derive(Debug)]
 struct Control {
     id: EffectId,
-    /// Stop, and say so.
+    /// Asks the effect to stop.
     cancel: CancelSignal,
-    /// Be dropped; nobody listens any more.
+    /// Drops the effect.
     abandon: CancelSignal,
 }
 
@@ -153,7 +154,7 @@ struct Control {
 struct Guarded<S> {
     id: EffectId,
     answers: Pin<Box<S>>,
-    /// Fires when it is cancelled, where it is dropped then.
+    /// Fires when the effect is cancelled; only for effects that are dropped then.
     cancelled: Option<Cancelled>,
     abandoned: Cancelled,
     is_done: bool,
@@ -179,7 +180,7 @@ impl<S: Stream<Item = Answer>> Guarded<S> {
                 self.is_done = answer.is_last();
                 Poll::Ready(Some(answer))
             }
-            // A stream that ends without its last answer must not leave the machine waiting.
+            // A stream that ends without a last answer must not leave the session waiting.
             Poll::Ready(None) => {
                 self.is_done = true;
                 Poll::Ready(Some(Answer::Cancelled))

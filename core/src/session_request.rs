@@ -1,4 +1,4 @@
-//! A session as JSON, for hosts that are reached across a boundary: a component, a browser module.
+//! The JSON form of a session's start, for hosts on the other side of a language boundary: a component, a browser module.
 
 use alloc::{
     format,
@@ -16,20 +16,18 @@ use crate::{
     spec::{Spec, SpecJsonError},
 };
 
-/// What starts a session: its identity, its [`Spec`] and, where the host wants one, the first prompt.
+/// The start of a session: its identity, its [`Spec`] and optionally the first prompt.
 ///
-/// In JSON `{"seed": …, "session_id": …, "prompt": …, "spec": {…}}`. The seed has 64 hexadecimal
-/// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
-/// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of the parts of
-/// [`Spec`] side by side, all of them optional, under their names; the longer ones are `model`, `fallback_model`, `model_aliases`,
-/// `prices` (of [`ModelSpec`](crate::spec::ModelSpec)), `tools`, `tool_aliases`, `sequential_tools` and `tool_search`
-/// (of [`ToolSpec`](crate::spec::ToolSpec)). `core_tools` names the tools of [`Spec::offer`];
-/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `permissions` is a
-/// [`PermissionPolicy`](crate::permission::PermissionPolicy); `prices` is a price file; `provider` is
-/// `"anthropic"` (as it is without it), `"openai"`, or `{"openai": {…}}` with the settings of
-/// [`ChatCompletions`](crate::provider::openai::ChatCompletions); `agents` are definitions by name,
-/// added to the built-in ones, and `agent` is the name of the one as which the main thread runs. Unknown fields
-/// are refused.
+/// In JSON `{"seed": …, "session_id": …, "prompt": …, "spec": {…}}`. The seed is 64 hexadecimal digits and must be random, since
+/// all ids are derived from it. The session id is a UUID and optional. The prompt is a text or an array of content blocks. `spec`
+/// is one object with the fields of all parts of [`Spec`] under their own names, all of them optional. The larger ones are
+/// `model`, `fallback_model`, `model_aliases`, `prices` (of [`ModelSpec`](crate::spec::ModelSpec)), `tools`, `tool_aliases`,
+/// `sequential_tools` and `tool_search` (of [`ToolSpec`](crate::spec::ToolSpec)). `core_tools` names the tools of
+/// [`Spec::offer`]; `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `permissions` is a
+/// [`PermissionPolicy`](crate::permission::PermissionPolicy); `prices` is a price file; `provider` is `"anthropic"` (the
+/// default), `"openai"`, or `{"openai": {…}}` with the settings of [`ChatCompletions`](crate::provider::openai::ChatCompletions);
+/// `agents` are definitions by name, added to the built-in ones, and `agent` is the name of the agent that the main thread runs
+/// as. Unknown fields are refused.
 ///
 /// ```
 /// use windlass_core::session_request::SessionRequest;
@@ -43,23 +41,23 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct SessionRequest {
-    /// Where ids come from.
+    /// The seed that ids are derived from.
     pub seed: [u8; 32],
-    /// The session's id; without one it is made from the seed by whoever starts the session.
+    /// The session's id. If absent, whoever starts the session derives it from the seed.
     pub session_id: Option<SessionId>,
     /// The first prompt.
     pub prompt: Option<Prompt>,
-    /// Everything else.
+    /// The configuration of the session.
     pub spec: Spec,
 }
 
-/// A session request that cannot be used.
+/// An invalid session request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the session request is not usable: {reason}; {remedy}")]
 pub struct SessionRequestError {
     /// What is wrong, and where.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: String,
 }
 
@@ -71,7 +69,7 @@ impl SessionRequestError {
         }
     }
 
-    /// What the JSON reader found.
+    /// An error of the JSON reader.
     fn from_reader(fault: &Fault) -> Self {
         let reason = fault.to_string();
         Self {
@@ -80,7 +78,7 @@ impl SessionRequestError {
         }
     }
 
-    /// The same with something else to do about it.
+    /// The same error with another remedy.
     fn with_remedy(self, remedy: &str) -> Self {
         Self {
             remedy: remedy.into(),
@@ -114,10 +112,10 @@ impl SessionRequest {
         })
     }
 
-    /// The request in the form that [`SessionRequest::parse`] reads: what a journal begins with.
+    /// The request in the form that [`SessionRequest::parse`] reads: the first record of a journal.
     ///
-    /// A wire format that is not one of this library's has no name and is left out: whoever reads the request puts it back into
-    /// [`ModelSpec::provider`](crate::spec::ModelSpec::provider).
+    /// A wire format that is not one of this library's has no name and is left out. Whoever reads the request must set
+    /// [`ModelSpec::provider`](crate::spec::ModelSpec::provider) again.
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         let spec = self.spec.to_json();
@@ -330,7 +328,7 @@ mod tests {
             let error = SessionRequest::parse(&text).unwrap_err().to_string();
             assert!(error.contains(at), "{spec}: {error}");
         };
-        // The fields belong to several parts, whatever their order.
+        // The fields belong to several parts; their order does not matter.
         place(
             "{\"limits\": {\"max_turns\": 1},\n\"model\": \"é\", \"stream\": 1}",
             "line 4 column",

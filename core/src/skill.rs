@@ -1,4 +1,4 @@
-//! Skills: instructions for a kind of work, with places for arguments. The tool that fetches them is
+//! Skills: instructions for a kind of work, with placeholders for arguments. The tool that loads them is
 //! [`tools::skill`](crate::tools::skill).
 
 use alloc::{format, string::String, vec::Vec};
@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::permission::Rule;
 
-/// Characters that the list of skills may take when nothing else is said.
+/// The default maximum length of the list of skills in characters.
 pub const DEFAULT_LIST_BUDGET: u32 = 16_000;
 
-/// A skill. In a session request it is an object with these fields; all but the first three may be left out.
+/// A skill. In a session request it is an object with these fields; all but the first three are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
-    /// Its name: small letters, digits and hyphens; a plugin's name and a colon may stand before it.
+    /// Its name: lower-case letters, digits and hyphens, optionally with the name of a plugin and a colon in front.
     pub name: String,
     /// What it is for, and when to use it.
     pub description: String,
     /// The instructions.
     pub content: String,
-    /// The folder it came from: what its text refers to lies there.
+    /// The folder it was loaded from. Relative references in its text point there.
     #[serde(default)]
     pub directory: Option<String>,
-    /// What its arguments are, in a word or two (`[file]`).
+    /// Its arguments, in a word or two (`[file]`).
     #[serde(default)]
     pub argument_hint: Option<String>,
-    /// Calls that are allowed for the rest of the session once it was invoked. Leave these out for a skill from a
-    /// folder that the person has not trusted.
+    /// Calls that are allowed for the rest of the session after the skill was invoked. Leave these out for a skill from a folder
+    /// that the user has not trusted.
     #[serde(default)]
     pub allowed_tools: Vec<Rule>,
-    /// Whether the model may invoke it, and reads about it.
+    /// Whether the model is told of the skill and may invoke it.
     #[serde(default = "crate::json::yes")]
     pub for_model: bool,
-    /// Whether the person may invoke it by its name.
+    /// Whether the user may invoke it by name.
     #[serde(default = "crate::json::yes")]
     pub for_person: bool,
 }
 
 impl Skill {
-    /// A skill that anybody may invoke.
+    /// A skill that both the model and the user may invoke.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -57,18 +57,18 @@ impl Skill {
         }
     }
 
-    /// The same with the folder it came from.
+    /// Sets the folder it was loaded from.
     #[must_use]
     pub fn in_directory(mut self, directory: impl Into<String>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Its text with the arguments in their places: `$ARGUMENTS` for all of them, `$ARGUMENTS[0]` for the first word.
-    /// Where the text has no such place they stand at its end. `${CLAUDE_SKILL_DIR}` is its folder.
+    /// Its text with the arguments inserted: `$ARGUMENTS` is replaced by all of them, `$ARGUMENTS[0]` by the first word.
+    /// Arguments without a placeholder in the text are appended. `${CLAUDE_SKILL_DIR}` is replaced by the skill's folder.
     ///
     /// # Errors
-    /// [`TextTooLong`]: the places multiply what stands in them.
+    /// [`TextTooLong`]: the text with the inserted arguments is too long.
     pub fn text(&self, args: &str) -> Result<String, TextTooLong> {
         let args = args.trim();
         let mut text = String::new();
@@ -89,10 +89,10 @@ impl Skill {
     }
 }
 
-/// Stands for a skill's folder.
+/// The placeholder for the skill's folder.
 const DIRECTORY: &str = "${CLAUDE_SKILL_DIR}";
 
-/// The longest text that the places of a skill or command are filled to, in bytes.
+/// The longest text of a skill or command after its placeholders are replaced, in bytes.
 pub const LONGEST_TEXT: usize = 1 << 20;
 
 /// The text of a skill or command with its arguments is longer than [`LONGEST_TEXT`].
@@ -102,7 +102,7 @@ pub const LONGEST_TEXT: usize = 1 << 20;
 )]
 pub struct TextTooLong;
 
-/// A text, if it is not too long.
+/// Checks the length of a text.
 ///
 /// # Errors
 /// [`TextTooLong`].
@@ -113,7 +113,7 @@ pub fn within_limit(text: String) -> Result<String, TextTooLong> {
     }
 }
 
-/// Appends a text with its `$ARGUMENTS` replaced; whether there were any.
+/// Appends a text with its `$ARGUMENTS` replaced; returns whether there were any.
 fn fill(out: &mut String, mut content: &str, args: &str) -> Result<bool, TextTooLong> {
     const PLACE: &str = "$ARGUMENTS";
     let words: Vec<&str> = args.split_whitespace().collect();

@@ -1,9 +1,9 @@
-//! A map for a handful of entries.
+//! A map for small numbers of entries.
 //!
-//! A B-tree costs some five kilobytes of machine code for each pair of types, and a page would fetch all of it. Where a
-//! session holds few entries, or adds them in their order (running calls, agents, blocks of a response), a sorted list
-//! does the same. What somebody else may make long, such as the names in a schema, stays in B-trees: here an entry costs
-//! time in proportion to those behind it.
+//! A B-tree costs some five kilobytes of machine code for each pair of types, and a web page would have to download all of it.
+//! For maps with few entries, or to which entries are added in order (running calls, agents, blocks of a response), a sorted list
+//! is as good. Maps whose size an outside party controls, such as the names in a schema, remain B-trees: here an insertion takes
+//! time proportional to the number of entries after it.
 
 use alloc::vec::{self, Vec};
 use core::{borrow::Borrow, fmt, marker::PhantomData, slice};
@@ -13,7 +13,7 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-/// A map as a list that is sorted by its keys; used like a [`BTreeMap`](alloc::collections::BTreeMap).
+/// A map stored as a list sorted by key; used like a [`BTreeMap`](alloc::collections::BTreeMap).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
@@ -24,29 +24,29 @@ impl<K, V> SortedMap<K, V> {
         Self(Vec::new())
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The entries, by key.
+    /// The entries, in the order of their keys.
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.into_iter()
     }
 
-    /// The entries, by key, their values to be changed.
+    /// The entries, in the order of their keys, with mutable values.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut V)> {
         self.0.iter_mut().map(|(key, value)| (&*key, value))
     }
 
-    /// The keys in their order.
+    /// The keys in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
         self.0.iter().map(|(key, _)| key)
     }
@@ -56,17 +56,17 @@ impl<K, V> SortedMap<K, V> {
         self.0.iter().map(|(_, value)| value)
     }
 
-    /// The same, to be changed.
+    /// The values in the order of their keys, mutable.
     pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut V> + ExactSizeIterator {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
-    /// The values themselves.
+    /// Consumes the map and returns its values.
     pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> + ExactSizeIterator {
         self.0.into_iter().map(|(_, value)| value)
     }
 
-    /// Keeps the entries that `wanted` says yes to.
+    /// Keeps only the entries for which `wanted` returns true.
     pub fn retain(&mut self, mut wanted: impl FnMut(&K, &mut V) -> bool) {
         self.0.retain_mut(|(key, value)| wanted(key, value));
     }
@@ -85,7 +85,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.0.binary_search_by(|(k, _)| k.borrow().cmp(key))
     }
 
-    /// The value of a key.
+    /// The value of a key, if present.
     #[must_use]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
@@ -95,7 +95,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.0.get(at).map(|(_, value)| value)
     }
 
-    /// An entry by its key.
+    /// The entry of a key, if present.
     #[must_use]
     pub fn get_key_value<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
     where
@@ -105,7 +105,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.0.get(at).map(|(key, value)| (key, value))
     }
 
-    /// The value of a key, to be changed.
+    /// The mutable value of a key, if present.
     pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -114,7 +114,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.0.get_mut(at).map(|(_, value)| value)
     }
 
-    /// Whether a key is there.
+    /// Whether the map contains a key.
     #[must_use]
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
@@ -123,7 +123,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.place(key).is_ok()
     }
 
-    /// Sets the value of a key and gives the one it had.
+    /// Sets the value of a key and returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.place(&key) {
             Ok(at) => Some(core::mem::replace(&mut self.0[at].1, value)),
@@ -134,7 +134,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// Takes an entry out.
+    /// Removes the entry of a key and returns its value.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -143,7 +143,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         Some(self.0.remove(at).1)
     }
 
-    /// The value of a key, put there as its default if there is none.
+    /// The mutable value of a key, inserted with its default if absent.
     pub fn or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -232,10 +232,10 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
 impl<Q: Ord + ?Sized, K: Ord + Borrow<Q>, V> core::ops::Index<&Q> for SortedMap<K, V> {
     type Output = V;
 
-    /// The value of a key that is known to be there.
+    /// The value of a key.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the key is absent.
     fn index(&self, key: &Q) -> &V {
         match self.get(key) {
             Some(value) => value,

@@ -10,14 +10,14 @@ use memchr::memchr2;
 /// A push parser: feed bytes, get the data of each complete event.
 #[derive(Debug, Default)]
 pub struct SseParser {
-    /// The line under way, when it began in an earlier piece.
+    /// The current line, if it began in an earlier piece.
     line: Vec<u8>,
-    /// Data lines of the event under way, joined by line feeds.
+    /// Data lines of the current event, joined by line feeds.
     data: Vec<u8>,
     has_data: bool,
-    /// The last byte was a carriage return: a line feed right after it belongs to it.
+    /// The last byte was a carriage return: a line feed right after it belongs to the same line end.
     after_cr: bool,
-    /// Bytes of a byte-order mark seen so far at the very start; 3 once the start is past.
+    /// Bytes of a byte-order mark seen so far at the very start; 3 once the start has passed.
     bom: u8,
     limit: usize,
     overflow: bool,
@@ -26,14 +26,14 @@ pub struct SseParser {
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl SseParser {
-    /// A parser for the streams of model servers: 32 MiB are more than any real event, and a stream
-    /// without line ends must not fill the memory.
+    /// A parser for the streams of model servers. Its limit of 32 MiB is larger than any real event, and bounds the memory that a
+    /// stream without line ends takes.
     #[must_use]
     pub fn for_model_servers() -> Self {
         Self::new(32 << 20)
     }
 
-    /// A parser that gives up on a line or event of more than `limit` bytes.
+    /// A parser that fails on a line or event of more than `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl SseParser {
     fn skip_bom<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         while let (1.., Some(expected)) = (bytes.len(), BOM.get(usize::from(self.bom))) {
             if bytes[0] != *expected {
-                // Not a mark after all: what looked like its beginning is the start of a line.
+                // Not a byte-order mark after all: these bytes begin a line.
                 self.line.extend_from_slice(&BOM[..usize::from(self.bom)]);
                 self.bom = 3;
                 break;

@@ -1,4 +1,4 @@
-//! The agents that are always there.
+//! The built-in agents.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
@@ -37,7 +37,7 @@ const PLAN_PROMPT: &str = "You work out a plan for another agent, which will car
 - End with the plan: its goal in a sentence; the steps in an order in which each leaves things working, with the files each one concerns; how to check that it works; \
 what could go wrong. Then list the three to five files that matter most, with absolute paths.";
 
-/// general-purpose, Explore and Plan. They use the session's model: which other one is there depends on the provider.
+/// general-purpose, Explore and Plan. They use the session's model, since other models depend on the provider.
 pub(super) fn agents() -> impl Iterator<Item = AgentProfile> {
     let agents: Vec<(&str, &str, &str, bool)> = alloc::vec![
         (

@@ -1,4 +1,4 @@
-//! What an agent is told (Agent SDK reference, `AgentDefinition`).
+//! Definitions of agents (Agent SDK reference, `AgentDefinition`).
 
 use alloc::{
     borrow::ToOwned,
@@ -15,36 +15,36 @@ use crate::{
     sorted::SortedMap,
 };
 
-/// An agent's prompt and what it may use. Fields that this version does not know are left aside.
+/// An agent's prompt and what it may use. Unknown fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDefinition {
-    /// When to use the agent: the model that may start it reads this.
+    /// When to use the agent, for the model that may start it.
     pub description: String,
-    /// The names of its tools; none gives it those of its parent. `mcp__server` stands for all tools of a server, `*` for all.
+    /// The names of its tools; none means all tools of its parent. `mcp__server` stands for all tools of a server, `*` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// Tools it does not get. With a specifier (`Bash(rm *)`) it gets the tool, and such calls are denied.
+    /// Tools it does not get. For an entry with a specifier (`Bash(rm *)`) it gets the tool, and such calls are denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disallowed_tools: Option<Vec<String>>,
     /// Its system prompt.
     pub prompt: String,
-    /// Its model; none is that of the main thread.
+    /// Its model; none means the model of the main thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<AgentModel>,
-    /// Its MCP servers; none gives it those of its parent.
+    /// Its MCP servers; none means those of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_servers: Option<Vec<AgentMcpServer>>,
-    /// Skills whose text is in its prompt from the start.
+    /// Skills whose text is part of its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// Tool rounds it may take; none is no limit.
+    /// Maximum number of tool rounds; none is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// Its permission mode, where that allows no more than the mode of its parent.
+    /// Its permission mode, applied if it allows no more than the mode of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<Mode>,
-    /// Stands at the end of its system prompt.
+    /// Text added at the end of its system prompt.
     #[serde(
         rename = "criticalSystemReminder_EXPERIMENTAL",
         default,
@@ -54,11 +54,11 @@ pub struct AgentDefinition {
 }
 
 impl AgentDefinition {
-    /// Reads one that a person or program wrote.
+    /// Reads a definition that a person or program wrote.
     ///
     /// # Errors
-    /// What is wrong, for people. A key whose name is nearly that of one which takes something away is wrong, too: the agent may
-    /// more than was meant without it.
+    /// What is wrong, for people. A probable misspelling of a field that restricts the agent is an error, too: without that field
+    /// the agent could do more than was intended.
     pub fn read(json: &RawJson) -> Result<Self, String> {
         let definition: Self = json.decode().map_err(|error| error.to_string())?;
         let fields: SortedMap<String, serde::de::IgnoredAny> = json.decode().unwrap_or_default();
@@ -70,7 +70,7 @@ impl AgentDefinition {
         }
     }
 
-    /// The first of these fields whose name is nearly that of one which takes something away, and that one.
+    /// The first of these fields that is probably a misspelling of a restricting one, with the correct name.
     #[must_use]
     pub fn misspelt<'k>(
         mut fields: impl Iterator<Item = &'k str>,
@@ -91,7 +91,7 @@ impl AgentDefinition {
         }
     }
 
-    /// Whether an agent of this name and definition can be started.
+    /// Checks that an agent with this name and definition can be started.
     pub(super) fn check(&self, name: &str) -> Result<(), AgentError> {
         let fault = |field, problem: &str| AgentError {
             agent: name.to_owned(),
@@ -128,7 +128,7 @@ impl AgentDefinition {
     }
 }
 
-/// An agent's definition that cannot be used.
+/// An invalid agent definition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the agent {agent} cannot be used: its field `{field}` {problem}")]
 pub struct AgentError {
@@ -136,7 +136,7 @@ pub struct AgentError {
     pub agent: String,
     /// The field.
     pub field: &'static str,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with it, and what would be valid.
     pub problem: String,
 }
 
@@ -144,20 +144,20 @@ pub struct AgentError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum AgentModel {
-    /// The middle one ([`ModelAliases`]).
+    /// The medium model ([`ModelAliases`]).
     Sonnet,
-    /// The largest one.
+    /// The largest model.
     Opus,
-    /// The smallest one.
+    /// The smallest model.
     Haiku,
-    /// That of the main thread.
+    /// The model of the main thread.
     Inherit,
-    /// A model by its own name.
+    /// A model by its full name.
     Id(String),
 }
 
 impl AgentModel {
-    /// The name of the model to ask. `main` is the one of the main thread.
+    /// The name of the model to use. `main` is the model of the main thread.
     #[must_use]
     pub fn resolve<'a>(&'a self, main: &'a str, aliases: &'a ModelAliases) -> &'a str {
         match self {
@@ -200,7 +200,7 @@ impl fmt::Display for AgentModel {
     }
 }
 
-/// Which models the short names mean.
+/// The models that the short names stand for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelAliases {
@@ -228,14 +228,14 @@ impl Default for ModelAliases {
 pub enum AgentMcpServer {
     /// A server of the parent, by name.
     Named(String),
-    /// Servers of its own, each with its configuration: the host connects them and gives the agent their tools
+    /// Servers of its own with their configurations. The host connects them and gives the agent their tools
     /// ([`AgentProfile::own_tools`](super::AgentProfile::own_tools)).
     Inline(SortedMap<String, RawJson>),
 }
 
 impl<'de> Deserialize<'de> for AgentMcpServer {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // What serde derives for untagged enums would take the configurations apart.
+        // The implementation that serde derives for untagged enums would parse and rebuild the configurations.
         let raw = RawJson::deserialize(deserializer)?;
         if let Ok(name) = raw.read() {
             return Ok(Self::Named(name));

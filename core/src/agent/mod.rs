@@ -1,8 +1,7 @@
-//! Agents that a session can start as its subagents: what they are, where they come from, what they may use.
+//! Agents that a session can start as subagents: definitions, sources, and what they may use.
 //!
-//! A subagent is a conversation of its own inside the session. It begins with nothing but its own prompt, the
-//! project's instructions and the task it was given; its tools, rules and mode are the session's, or fewer, never
-//! more; it starts no agents of its own.
+//! A subagent is a separate conversation inside the session. It starts with only its own prompt, the project's instructions and
+//! its task. Its tools, rules and mode are those of the session or fewer, never more. It cannot start subagents.
 
 mod built_in;
 mod definition;
@@ -21,30 +20,31 @@ pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, Mo
 /// An agent with its name and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentProfile {
-    /// What the model calls it by (`subagent_type`).
+    /// The name by which the model calls it (`subagent_type`).
     pub name: String,
     /// Who defined it.
     pub source: AgentSource,
-    /// What it is told.
+    /// Its definition.
     pub definition: AgentDefinition,
-    /// Tools of servers that only this agent has (the inline ones of its `mcpServers`), as far as the host has
-    /// connected them: `mcp__server__tool`.
+    /// Tools of MCP servers that only this agent has (the inline ones of its `mcpServers`), as far as the host has connected
+    /// them: `mcp__server__tool`.
     pub own_tools: Vec<ToolDefinition>,
-    /// The host is asked for `own_tools` whenever the agent starts: with a call of Task in [`Stage::Provision`](crate::effect::Stage::Provision),
-    /// answered with the definitions as structured output. So servers run only where they are needed.
+    /// Whether the host is asked for `own_tools` whenever the agent starts: by a call of Task in
+    /// [`Stage::Provision`](crate::effect::Stage::Provision), answered with the definitions as structured output. The servers
+    /// then run only where they are needed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub brings_tools: bool,
-    /// Of the parent's tools it gets only those that change nothing.
+    /// Whether it gets only the read-only ones of the parent's tools.
     pub reads_only: bool,
 }
 
-/// Who defined an agent. Of two with one name the later kind counts.
+/// Who defined an agent. If two agents have the same name, the later source in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AgentSource {
-    /// It is always there.
+    /// Built in.
     BuiltIn,
-    /// A file in the person's own folder.
+    /// A file in the user's own folder.
     User,
     /// A file in the project's `.claude/agents`.
     Project,
@@ -61,7 +61,7 @@ impl AgentProfile {
         Self::from_source(name, definition, AgentSource::Option)
     }
 
-    /// An agent from anywhere.
+    /// An agent from any source.
     ///
     /// # Errors
     /// [`AgentError`] naming the field.
@@ -96,7 +96,7 @@ impl AgentProfile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agents(SortedMap<String, AgentProfile>);
 
-/// Their definitions by name, without those that are built in.
+/// Serialises the definitions by name, without the built-in agents.
 impl Serialize for Agents {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let own = self
@@ -106,7 +106,7 @@ impl Serialize for Agents {
     }
 }
 
-/// Definitions by name, added to those that are built in.
+/// Reads definitions by name and adds them to the built-in agents.
 impl<'de> Deserialize<'de> for Agents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut agents = Self::built_in();
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Agents {
 }
 
 impl Agents {
-    /// general-purpose, Explore and Plan.
+    /// The built-in agents: general-purpose, Explore and Plan.
     #[must_use]
     pub fn built_in() -> Self {
         let mut agents = Self::default();
@@ -126,8 +126,8 @@ impl Agents {
         agents
     }
 
-    /// Adds an agent. One of the same name stays only if it comes from a stronger source: an option beats a file of
-    /// the project, that one a file of the person, and every one of them what is built in.
+    /// Adds an agent. It replaces an agent of the same name unless that one comes from a stronger source: the option is stronger
+    /// than a file of the project, which is stronger than a file of the user, which is stronger than a built-in agent.
     pub fn add(&mut self, agent: AgentProfile) {
         let stays = (self.0.get(&agent.name)).is_some_and(|known| known.source > agent.source);
         if !stays {
@@ -135,8 +135,8 @@ impl Agents {
         }
     }
 
-    /// Takes a name from agents that are no stronger than `source`: what was to have it there cannot be used, and another one, which
-    /// may do more, is not meant.
+    /// Removes the agents of this name from sources no stronger than `source`. Used if a definition from `source` is invalid:
+    /// falling back to another agent, which may do more, would be wrong.
     pub fn close(&mut self, name: &str, source: AgentSource) {
         while let Some(known) = self.get(name) {
             if known.source > source {
@@ -147,7 +147,7 @@ impl Agents {
         }
     }
 
-    /// An agent by name. Where no name is quite the same, one that differs only in capitals counts.
+    /// An agent by name. Without an exact match, the comparison ignores case (ASCII).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&AgentProfile> {
         self.0.get(name).or_else(|| {
@@ -156,7 +156,7 @@ impl Agents {
         })
     }
 
-    /// Every agent, by name.
+    /// All agents, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &AgentProfile> {
         self.0.values()
     }
@@ -167,7 +167,7 @@ impl Agents {
         self.0.is_empty()
     }
 
-    /// What an application can show of them (`supportedAgents`).
+    /// The agents in the form that an application can show (`supportedAgents`).
     #[must_use]
     pub fn infos(&self) -> Vec<AgentInfo> {
         self.iter()
@@ -182,14 +182,14 @@ impl Agents {
     }
 }
 
-/// An agent as an application sees it (Agent SDK reference, `AgentInfo`).
+/// An agent as shown to an application (Agent SDK reference, `AgentInfo`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentInfo {
     /// Its name.
     pub name: String,
     /// When to use it.
     pub description: String,
-    /// Its model; absent if that is the session's.
+    /// Its model; absent if it uses the session's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What was said: responses, tool results, raw stream events.
+//! The conversation: responses, tool results, raw stream events.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -17,10 +17,10 @@ pub struct AssistantMessage {
     pub message: ApiMessage,
     /// The Task call this belongs to; null on the main thread.
     pub parent_tool_use_id: Option<String>,
-    /// Set when this stands for a failed response.
+    /// Set if this message stands for a failed response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorClass>,
-    /// An interrupt cut the response: this is what of it stays in the conversation.
+    /// Set if an interrupt cut off the response; the message then holds the part that stays in the conversation.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub aborted: bool,
     /// This message.
@@ -41,13 +41,13 @@ pub struct ApiMessage {
     pub role: String,
     /// The model that answered.
     pub model: String,
-    /// Content blocks, unknown kinds untouched.
+    /// Content blocks; unknown kinds are unchanged.
     pub content: Vec<RawJson>,
-    /// Why it stopped.
+    /// Why the response stopped.
     pub stop_reason: Option<StopReason>,
-    /// The stop sequence, when that was the reason.
+    /// The stop sequence, if one ended the response.
     pub stop_sequence: Option<String>,
-    /// Tokens.
+    /// Token counts.
     pub usage: Usage,
 }
 
@@ -68,7 +68,7 @@ pub struct UserMessage {
         skip_serializing_if = "core::ops::Not::not"
     )]
     pub is_synthetic: bool,
-    /// Said before, repeated so that whoever sent it knows that it was taken (`SDKUserMessageReplay`).
+    /// A repetition of a prompt, which tells the sender that it was accepted (`SDKUserMessageReplay`).
     #[serde(
         rename = "isReplay",
         default,

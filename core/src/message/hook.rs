@@ -1,4 +1,4 @@
-//! About hooks (Agent SDK reference, `SDKHookStartedMessage`, `SDKHookProgressMessage`, `SDKHookResponseMessage`).
+//! Messages about hooks (Agent SDK reference, `SDKHookStartedMessage`, `SDKHookProgressMessage`, `SDKHookResponseMessage`).
 
 use alloc::string::String;
 
@@ -9,12 +9,12 @@ use crate::{
     id::{SessionId, Uuid},
 };
 
-/// A hook begins.
+/// A hook started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStarted {
-    /// This run of the hook: the name of its effect.
+    /// The id of this run of the hook: its effect id.
     pub hook_id: String,
-    /// The event with what it is about (`PreToolUse:Bash`).
+    /// The event with its subject (`PreToolUse:Bash`).
     pub hook_name: String,
     /// The event.
     pub hook_event: HookEvent,
@@ -24,20 +24,20 @@ pub struct HookStarted {
     pub session_id: SessionId,
 }
 
-/// A hook has written something.
+/// A hook wrote output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookProgress {
     /// This run of the hook.
     pub hook_id: String,
-    /// The event with what it is about.
+    /// The event with its subject.
     pub hook_name: String,
     /// The event.
     pub hook_event: HookEvent,
-    /// To standard output, since the last time.
+    /// Standard output since the last message.
     pub stdout: String,
-    /// To standard error, since the last time.
+    /// Standard error since the last message.
     pub stderr: String,
-    /// Both.
+    /// Both, concatenated.
     pub output: String,
     /// This message.
     pub uuid: Uuid,
@@ -45,22 +45,22 @@ pub struct HookProgress {
     pub session_id: SessionId,
 }
 
-/// A hook is done.
+/// A hook finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookResponse {
     /// This run of the hook.
     pub hook_id: String,
-    /// The event with what it is about.
+    /// The event with its subject.
     pub hook_name: String,
     /// The event.
     pub hook_event: HookEvent,
-    /// All it wrote; empty when it asked for its output to be suppressed.
+    /// The whole output; empty if the hook asked to suppress it.
     pub output: String,
-    /// What it wrote to standard output, or its answer.
+    /// Its standard output, or its answer.
     pub stdout: String,
-    /// What it wrote to standard error, or why it gave no answer.
+    /// Its standard error, or why it gave no answer.
     pub stderr: String,
-    /// The exit code, of a program.
+    /// The exit code, if the hook is a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How it ended.
@@ -79,6 +79,6 @@ pub enum HookOutcome {
     Success,
     /// It crashed, ended with an error, or answered nonsense.
     Error,
-    /// Its time was over, or the run was interrupted.
+    /// It timed out, or the run was interrupted.
     Cancelled,
 }

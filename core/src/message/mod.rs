@@ -1,4 +1,4 @@
-//! The messages an application sees (Agent SDK reference, "Message Types"), one JSON object a line when encoded.
+//! The messages an application receives (Agent SDK reference, "Message Types"), encoded as one JSON object per line.
 //!
 //! Field order is fixed by the types, so equal messages are equal bytes on every platform.
 
@@ -47,19 +47,19 @@ pub enum Message {
     Assistant(AssistantMessage),
     /// A tool result, or input that entered the conversation.
     User(UserMessage),
-    /// A raw event of the model's stream; only with partial messages on.
+    /// A raw event of the model's stream; only if partial messages are enabled.
     StreamEvent(StreamEvent),
-    /// A long tool call says that it is alive.
+    /// A long tool call is still running.
     ToolProgress(ToolProgress),
-    /// What a round of tools did, in a few words; only where that was asked for.
+    /// A short summary of a round of tool calls; only if enabled.
     ToolUseSummary(ToolUseSummary),
-    /// How much of a rate limit is used, when that becomes worth knowing.
+    /// The state of a rate limit, when it changes notably.
     RateLimitEvent(RateLimitEvent),
-    /// The host signs in.
+    /// The state of the host's sign-in.
     AuthStatus(AuthStatus),
-    /// What the person might say next; only where that was asked for, and after the result.
+    /// A suggestion for the next prompt; only if enabled, and after the result.
     PromptSuggestion(PromptSuggestion),
-    /// The end of the answer to a prompt; only suggestions and news of background tasks may follow.
+    /// The end of the answer to a prompt. Only suggestions and notifications of background tasks may follow.
     Result(ResultMessage),
 }
 

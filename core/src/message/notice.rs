@@ -1,4 +1,4 @@
-//! What happens beside the conversation.
+//! Messages about events outside the conversation.
 
 use alloc::{string::String, vec::Vec};
 
@@ -29,12 +29,12 @@ pub struct ToolProgress {
     pub session_id: SessionId,
 }
 
-/// What a round of tools did (Agent SDK reference, `SDKToolUseSummaryMessage`).
+/// A summary of a round of tool calls (Agent SDK reference, `SDKToolUseSummaryMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUseSummary {
     /// A few words (`Read 3 times, Bash (1 failed)`).
     pub summary: String,
-    /// The calls it is about.
+    /// The calls it summarises.
     pub preceding_tool_use_ids: Vec<String>,
     /// This message.
     pub uuid: Uuid,
@@ -42,10 +42,10 @@ pub struct ToolUseSummary {
     pub session_id: SessionId,
 }
 
-/// How much of a rate limit is used (Agent SDK reference, `SDKRateLimitEvent`).
+/// The state of a rate limit (Agent SDK reference, `SDKRateLimitEvent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimitEvent {
-    /// The limit that is nearest to being used up.
+    /// The limit that is closest to being exhausted.
     pub rate_limit_info: RateLimitInfo,
     /// This message.
     pub uuid: Uuid,
@@ -57,29 +57,29 @@ pub struct RateLimitEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimitInfo {
-    /// Whether requests pass.
+    /// Whether requests are accepted.
     pub status: RateLimitStatus,
-    /// When the limit is fresh again, in seconds since 1970.
+    /// When the limit resets, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<u64>,
-    /// The used part.
+    /// The used fraction of the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilization: Option<Utilization>,
 }
 
-/// Whether requests pass a rate limit.
+/// Whether requests are accepted under a rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitStatus {
-    /// They do.
+    /// They are accepted.
     Allowed,
-    /// They do, but not for long.
+    /// They are accepted, but the limit is nearly used up.
     AllowedWarning,
-    /// They do not.
+    /// They are rejected.
     Rejected,
 }
 
-/// The used part of a limit: a number from 0 to 1 on the wire, whole thousandths here.
+/// The used fraction of a limit: a number from 0 to 1 on the wire, whole thousandths here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utilization {
     /// Thousandths.
@@ -88,7 +88,7 @@ pub struct Utilization {
 
 impl Serialize for Utilization {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A decimal number, as money is.
+        // Written as a decimal number, like money.
         Usd::from_nanos(u64::from(self.per_mille) * 1_000_000).serialize(serializer)
     }
 }
@@ -103,13 +103,13 @@ impl<'de> Deserialize<'de> for Utilization {
     }
 }
 
-/// The host signs in (Agent SDK reference, `SDKAuthStatusMessage`).
+/// The state of the host's sign-in (Agent SDK reference, `SDKAuthStatusMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthStatus {
-    /// Whether it still does.
+    /// Whether signing in is still in progress.
     #[serde(rename = "isAuthenticating")]
     pub is_authenticating: bool,
-    /// What was printed for the person.
+    /// What was printed for the user.
     pub output: Vec<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,10 +120,10 @@ pub struct AuthStatus {
     pub session_id: SessionId,
 }
 
-/// What the person might say next (Agent SDK reference, `SDKPromptSuggestionMessage`).
+/// A suggestion for the next prompt (Agent SDK reference, `SDKPromptSuggestionMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptSuggestion {
-    /// The prompt, ready to be sent.
+    /// The suggested prompt, ready to be sent.
     pub suggestion: String,
     /// This message.
     pub uuid: Uuid,

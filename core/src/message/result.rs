@@ -15,20 +15,20 @@ use crate::{
 /// `type: "result"` (Agent SDK reference, `SDKResultMessage`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultMessage {
-    /// How it ended.
+    /// How the answer ended.
     pub subtype: ResultSubtype,
-    /// Whether that is an error.
+    /// Whether it ended with an error.
     pub is_error: bool,
-    /// From the prompt to this message.
+    /// Milliseconds from the prompt to this message.
     pub duration_ms: u64,
-    /// The part of it spent waiting for the model.
+    /// Milliseconds of that spent waiting for the model.
     pub duration_api_ms: u64,
     /// Model responses, the text-only one included.
     pub num_turns: u32,
     /// The final text; only on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The answer as a value, where a form was asked for; only on success.
+    /// The structured output, if a format was asked for; only on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_output: Option<RawJson>,
     /// What went wrong; only on an error.
@@ -38,14 +38,14 @@ pub struct ResultMessage {
     pub stop_reason: Option<StopReason>,
     /// What the session has cost so far.
     pub total_cost_usd: Usd,
-    /// Tokens of this prompt.
+    /// Token counts of this prompt.
     pub usage: Usage,
-    /// Tokens and cost of the session so far, per model.
+    /// Token counts and cost of the session so far, per model.
     #[serde(rename = "modelUsage")]
     pub model_usage: SortedMap<String, ModelUsage>,
-    /// Calls that were not allowed to run.
+    /// Tool calls that were denied.
     pub permission_denials: Vec<PermissionDenial>,
-    /// The call that a hook left to whoever started the run; it did not run (Agent SDK reference, `SDKDeferredToolUse`).
+    /// The call that a hook deferred to whoever started the run; it did not run (Agent SDK reference, `SDKDeferredToolUse`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred_tool_use: Option<DeferredToolUse>,
     /// This message.
@@ -54,14 +54,14 @@ pub struct ResultMessage {
     pub session_id: SessionId,
 }
 
-/// A call that was left to whoever started the run.
+/// A call that a hook deferred to whoever started the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredToolUse {
     /// The call.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The input as the model gave it.
+    /// The input as the model sent it.
     pub input: RawJson,
 }
 
@@ -70,19 +70,19 @@ pub struct DeferredToolUse {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResultSubtype {
-    /// The model was done.
+    /// The model completed its answer.
     Success,
     /// The limit of tool rounds was reached.
     ErrorMaxTurns,
     /// The budget was used up.
     ErrorMaxBudgetUsd,
-    /// No answer fitted the schema that was asked for.
+    /// No answer matched the schema that was asked for.
     ErrorMaxStructuredOutputRetries,
-    /// The model could not be asked, or the run was interrupted.
+    /// The model call failed, or the run was interrupted.
     ErrorDuringExecution,
 }
 
-/// Tokens and cost per model (Agent SDK reference, `ModelUsage`).
+/// Token counts and cost per model (Agent SDK reference, `ModelUsage`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelUsage {
@@ -94,19 +94,19 @@ pub struct ModelUsage {
     pub cache_read_input_tokens: u64,
     /// Input tokens written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Searches the provider made.
+    /// Web searches the provider made.
     pub web_search_requests: u64,
-    /// What they cost.
+    /// The cost.
     #[serde(rename = "costUSD")]
     pub cost_usd: Usd,
-    /// Tokens the model can take in; 0 when unknown.
+    /// The size of the model's context window in tokens; 0 when unknown.
     pub context_window: u64,
-    /// Tokens the model can give out; 0 when unknown.
+    /// The most output tokens of a response; 0 when unknown.
     pub max_output_tokens: u64,
 }
 
 impl ModelUsage {
-    /// Adds the counts of a response; its cost is added apart.
+    /// Adds the token counts of a response. Its cost is added separately.
     pub(crate) fn add(&mut self, usage: &Usage) {
         let sum = |slot: &mut u64, more: u64| *slot = slot.saturating_add(more);
         sum(&mut self.input_tokens, usage.input_tokens);
@@ -126,7 +126,7 @@ impl ModelUsage {
     }
 }
 
-/// A call that was not allowed to run.
+/// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionDenial {
     /// The tool.

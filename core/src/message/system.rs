@@ -1,4 +1,4 @@
-//! About the session itself.
+//! Messages about the session itself.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -21,37 +21,37 @@ use crate::{
 #[serde(tag = "subtype", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SystemMessage {
-    /// First in the answer to every prompt.
+    /// The first message of the answer to every prompt.
     Init(Box<Init>),
-    /// A model call failed and is asked again.
+    /// A model call failed and will be retried.
     ApiRetry(ApiRetry),
-    /// The model cannot be asked; the fallback model takes over for the rest of the answer.
+    /// Model calls failed; the fallback model takes over for the rest of the answer.
     ModelFallback(ModelFallback),
-    /// What the session is busy with, or that its permission mode changed.
+    /// The session's current activity, or a change of its permission mode.
     Status(Status),
     /// The beginning of the conversation was replaced by a summary.
     CompactBoundary(CompactBoundary),
     /// Files were stored.
     FilesPersisted(FilesPersisted),
-    /// A background task begins.
+    /// A background task started.
     TaskStarted(TaskStarted),
-    /// A background task goes on.
+    /// Progress of a background task.
     TaskProgress(TaskProgress),
-    /// A background task ends.
+    /// A background task ended.
     TaskNotification(TaskNotification),
-    /// A hook begins.
+    /// A hook started.
     HookStarted(HookStarted),
-    /// A hook has written something.
+    /// A hook wrote output.
     HookProgress(HookProgress),
-    /// A hook is done.
+    /// A hook finished.
     HookResponse(HookResponse),
-    /// A word to the person that is not part of the conversation.
+    /// A notice for the user that is not part of the conversation.
     Informational(Informational),
-    /// A call was denied without anybody being asked.
+    /// A call was denied without asking anybody.
     PermissionDenied(PermissionDenied),
 }
 
-/// What holds for the session at this prompt.
+/// The session's configuration at this prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Init {
     /// The working directory.
@@ -89,16 +89,16 @@ pub struct Init {
     pub uuid: Uuid,
 }
 
-/// A failed model call is asked again after a delay.
+/// A failed model call will be retried after a delay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApiRetry {
-    /// The retry that is announced, counted from 1.
+    /// The number of the coming retry, counted from 1.
     pub attempt: u32,
-    /// How many retries there are.
+    /// The maximum number of retries.
     pub max_retries: u32,
-    /// Milliseconds until it is asked.
+    /// Milliseconds until the retry.
     pub retry_delay_ms: u64,
-    /// The HTTP status; null when there was none.
+    /// The HTTP status; null if there was none.
     pub error_status: Option<u16>,
     /// The class of the error.
     pub error: ErrorClass,
@@ -110,12 +110,12 @@ pub struct ApiRetry {
     pub session_id: SessionId,
 }
 
-/// Another model goes on with the answer.
+/// The fallback model takes over for the rest of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFallback {
-    /// The model that could not be asked.
+    /// The model whose calls failed.
     pub from: String,
-    /// The model that is asked instead.
+    /// The model that takes over.
     pub to: String,
     /// The class of the error.
     pub error: ErrorClass,
@@ -127,12 +127,12 @@ pub struct ModelFallback {
     pub session_id: SessionId,
 }
 
-/// What the session is busy with beside its conversation (Agent SDK reference, `SDKStatusMessage`).
+/// The session's activity apart from the conversation (Agent SDK reference, `SDKStatusMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Null when it is over.
+    /// The activity; null when it has ended.
     pub status: Option<StatusKind>,
-    /// The permission mode, when it changed.
+    /// The permission mode, if it changed.
     #[serde(
         rename = "permissionMode",
         default,
@@ -154,7 +154,7 @@ pub struct Status {
 /// The beginning of the conversation was replaced by a summary (Agent SDK reference, `SDKCompactBoundaryMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactBoundary {
-    /// Why, and how much.
+    /// The trigger and the size of the compaction.
     pub compact_metadata: CompactMetadata,
     /// This message.
     pub uuid: Uuid,
@@ -162,38 +162,38 @@ pub struct CompactBoundary {
     pub session_id: SessionId,
 }
 
-/// Why a conversation was compacted, and how much there was.
+/// Why a conversation was compacted, and its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactMetadata {
-    /// What made it happen.
+    /// What triggered the compaction.
     pub trigger: CompactionTrigger,
-    /// Tokens of context before.
+    /// Tokens of context before the compaction.
     pub pre_tokens: u64,
-    /// Tokens of context afterwards, estimated.
+    /// Tokens of context after the compaction, estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub post_tokens: Option<u64>,
-    /// Milliseconds it took.
+    /// Duration of the compaction in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
-/// What a session can be busy with.
+/// Activities of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StatusKind {
-    /// The conversation is being summed up.
+    /// The conversation is being summarised.
     Compacting,
 }
 
 /// Files were stored (Agent SDK reference, `SDKFilesPersistedEvent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesPersisted {
-    /// Those that are safe.
+    /// Files that were stored.
     pub files: Vec<PersistedFile>,
-    /// Those that are not.
+    /// Files that could not be stored.
     pub failed: Vec<FailedFile>,
-    /// When, as the host writes moments (ISO 8601).
+    /// When they were stored, in the host's notation (ISO 8601).
     pub processed_at: String,
     /// This message.
     pub uuid: Uuid,
@@ -206,7 +206,7 @@ pub struct FilesPersisted {
 pub struct PersistedFile {
     /// Its name.
     pub filename: String,
-    /// What it is found by.
+    /// The id by which it can be retrieved.
     pub file_id: String,
 }
 
@@ -219,12 +219,12 @@ pub struct FailedFile {
     pub error: String,
 }
 
-/// A word to the person that is not part of the conversation: what hooks have to say, and what became of them.
+/// A notice for the user that is not part of the conversation: messages of hooks, and failures of hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Informational {
     /// The text.
     pub content: String,
-    /// How much it matters.
+    /// Its severity.
     pub level: InformationLevel,
     /// This message.
     pub uuid: Uuid,
@@ -232,19 +232,20 @@ pub struct Informational {
     pub session_id: SessionId,
 }
 
-/// How much a word to the person matters.
+/// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InformationLevel {
-    /// Good to know.
+    /// For information.
     Notice,
-    /// Something is not as it should be.
+    /// Something needs attention.
     Warning,
 }
 
 /// A call was denied by a rule, by the mode, or because nobody can be asked
-/// ([`PermissionPolicy::tell_denials`](crate::permission::PermissionPolicy::tell_denials)). What hooks and people deny they know.
+/// ([`PermissionPolicy::tell_denials`](crate::permission::PermissionPolicy::tell_denials)). Denials by hooks and people are not
+/// reported: they already know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionDenied {
     /// The tool, by the name the model used.
@@ -253,7 +254,7 @@ pub struct PermissionDenied {
     pub tool_use_id: String,
     /// What decided: `rule`, `mode`, `workingDir` or `other`.
     pub decision_reason_type: String,
-    /// What the model reads.
+    /// The message that the model receives.
     pub message: String,
     /// The subagent that called.
     #[serde(default, skip_serializing_if = "Option::is_none")]

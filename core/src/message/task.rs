@@ -1,4 +1,4 @@
-//! Background tasks: their beginning, what they do, their end.
+//! Background tasks: start, progress, end.
 
 use alloc::string::String;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{SessionId, Uuid};
 
-/// A background task begins, or an agent that is waited for
-/// ([`TaskPolicy::announce_agents`](crate::spec::TaskPolicy::announce_agents)); one that is put into the background begins
-/// again as such (Agent SDK reference, `SDKTaskStartedMessage`).
+/// A background task started, or an agent that the caller waits for
+/// ([`TaskPolicy::announce_agents`](crate::spec::TaskPolicy::announce_agents)). An agent that is moved to the background is
+/// announced again as a background task (Agent SDK reference, `SDKTaskStartedMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStarted {
     /// The task.
@@ -16,18 +16,18 @@ pub struct TaskStarted {
     /// The call that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// A few words.
+    /// A short description.
     pub description: String,
-    /// What kind of task it is.
+    /// The kind of task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<TaskKind>,
-    /// Of an agent, which one.
+    /// For an agent: its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent_type: Option<String>,
-    /// Of an agent, what it was asked.
+    /// For an agent: its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// False for what is waited for; none means true.
+    /// False if the caller waits for the task; none means true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_backgrounded: Option<bool>,
     /// This message.
@@ -36,7 +36,7 @@ pub struct TaskStarted {
     pub session_id: SessionId,
 }
 
-/// A background task goes on (Agent SDK reference, `SDKTaskProgressMessage`).
+/// A background task is running (Agent SDK reference, `SDKTaskProgressMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskProgress {
     /// The task.
@@ -44,9 +44,9 @@ pub struct TaskProgress {
     /// The call that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// A few words.
+    /// A short description.
     pub description: String,
-    /// What it has used so far.
+    /// What it has used so far: tokens, tool calls, time.
     pub usage: TaskUsage,
     /// The tool it called last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct TaskProgress {
     pub session_id: SessionId,
 }
 
-/// A background task ends (Agent SDK reference, `SDKTaskNotificationMessage`).
+/// A background task ended (Agent SDK reference, `SDKTaskNotificationMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskNotification {
     /// The task.
@@ -67,11 +67,11 @@ pub struct TaskNotification {
     pub tool_use_id: Option<String>,
     /// How it ended.
     pub status: TaskEnd,
-    /// The file with all it put out; empty where there is none.
+    /// The file with its whole output; empty if there is none.
     pub output_file: String,
-    /// One sentence.
+    /// A summary in one sentence.
     pub summary: String,
-    /// What it has used.
+    /// What it has used: tokens, tool calls, time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TaskUsage>,
     /// This message.
@@ -80,14 +80,14 @@ pub struct TaskNotification {
     pub session_id: SessionId,
 }
 
-/// What a task has used.
+/// The tokens, tool calls and time of a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskUsage {
     /// Tokens of all kinds.
     pub total_tokens: u64,
     /// Tool calls.
     pub tool_uses: u32,
-    /// Milliseconds since it began.
+    /// Milliseconds since it started.
     pub duration_ms: u64,
 }
 
@@ -95,11 +95,11 @@ pub struct TaskUsage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskEnd {
-    /// It did what it was to do.
+    /// It succeeded.
     Completed,
-    /// It could not.
+    /// It failed.
     Failed,
-    /// Somebody stopped it.
+    /// It was stopped.
     Stopped,
 }
 

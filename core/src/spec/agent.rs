@@ -1,4 +1,4 @@
-//! From an agent's definition to what its conversation is told: always a part of what its parent was told.
+//! Derives the spec of a subagent from the parent's spec and the agent's definition. It never exceeds what the parent has.
 
 use alloc::{
     borrow::ToOwned,
@@ -15,21 +15,21 @@ use crate::{
     tool::{CoreTool, ToolDefinition},
 };
 
-/// What a call adds to an agent's definition.
+/// Options of a call that override an agent's definition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChildOptions<'a> {
     /// The model the main thread uses.
     pub(crate) main_model: &'a str,
-    /// Another model than the agent's own.
+    /// A model that replaces the agent's own.
     pub(crate) model: Option<&'a AgentModel>,
-    /// Tool rounds.
+    /// The maximum number of tool rounds.
     pub(crate) max_turns: Option<u32>,
 }
 
-/// What a subagent is told.
+/// The spec of a subagent.
 pub(crate) fn child_spec(parent: &Spec, agent: &AgentProfile, options: ChildOptions<'_>) -> Spec {
     let mut spec = agent_spec(parent, agent);
-    // No agent starts agents.
+    // Subagents do not start subagents.
     spec.tools
         .definitions
         .retain(|tool| tool.core != Some(CoreTool::Task));
@@ -40,7 +40,7 @@ pub(crate) fn child_spec(parent: &Spec, agent: &AgentProfile, options: ChildOpti
             .to_owned(),
         None => options.main_model.to_owned(),
     };
-    // The answer that is wanted in a form is the main thread's.
+    // Structured output is wanted only from the main thread.
     spec.prompt.output = None;
     let limits = [agent.definition.max_turns, options.max_turns];
     spec.policy.limits.max_turns = limits.into_iter().flatten().min();
@@ -48,8 +48,8 @@ pub(crate) fn child_spec(parent: &Spec, agent: &AgentProfile, options: ChildOpti
 }
 
 impl Spec {
-    /// The spec with the main thread running as one of its agents: with that agent's prompt, tools, model and limit
-    /// (Agent SDK reference, option `agent`). An agent without a model or a limit leaves the spec's own.
+    /// The spec with the main thread running as one of its agents: with that agent's prompt, tools, model and limit (Agent SDK
+    /// reference, option `agent`). If the agent sets no model or limit, the spec keeps its own.
     ///
     /// # Errors
     /// [`NoSuchAgent`] if no agent has that name.
@@ -82,17 +82,17 @@ impl Spec {
     }
 }
 
-/// A name that is no agent's.
+/// No agent has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no agent named {name}; the agents are: {}", known.join(", "))]
 pub struct NoSuchAgent {
     /// The name.
     pub name: String,
-    /// The names there are.
+    /// The names of all agents.
     pub known: Vec<String>,
 }
 
-/// Prompt and tools; everything else is the parent's.
+/// Replaces prompt and tools; everything else is the parent's.
 fn agent_spec(parent: &Spec, agent: &AgentProfile) -> Spec {
     let mut spec = parent.clone();
     spec.prompt.system = SystemPrompt::Text(prompt(parent, agent));
@@ -104,7 +104,7 @@ fn agent_spec(parent: &Spec, agent: &AgentProfile) -> Spec {
         spec.tools.definitions.push(tool.clone());
     }
     let disallowed = agent.definition.disallowed_tools.iter().flatten();
-    // Checked when the agent was made.
+    // The rules were checked when the agent was created.
     for rule in disallowed.filter_map(|rule| Rule::parse(rule).ok()) {
         if !rule.to_string().contains('(') {
             spec.tools
@@ -134,11 +134,11 @@ fn prompt(parent: &Spec, agent: &AgentProfile) -> String {
     prompt
 }
 
-/// Whether an agent gets a tool of its parent.
+/// Whether an agent gets this tool of its parent.
 fn has_tool(agent: &AgentProfile, tool: &ToolDefinition) -> bool {
     let definition = &agent.definition;
     if let (Some(servers), Some(server)) = (&definition.mcp_servers, server_of(&tool.name)) {
-        // Servers of its own come with their own tools.
+        // An agent's own servers bring their own tools.
         let named = |servers: &AgentMcpServer| match servers {
             AgentMcpServer::Named(name) => server_name(name) == server,
             AgentMcpServer::Inline(_) => false,
@@ -153,7 +153,7 @@ fn has_tool(agent: &AgentProfile, tool: &ToolDefinition) -> bool {
     }
 }
 
-/// Whether an entry of a tool list means a tool.
+/// Whether an entry of a tool list matches a tool.
 fn selects(entry: &str, tool: &str) -> bool {
     let server = entry.strip_suffix("__*").unwrap_or(entry);
     entry == "*" || entry == tool || (entry == "Agent" && tool == "Task") || {
@@ -164,7 +164,7 @@ fn selects(entry: &str, tool: &str) -> bool {
     }
 }
 
-/// The server of a tool's name.
+/// The MCP server in a tool's name.
 fn server_of(tool: &str) -> Option<&str> {
     let (server, _) = tool.strip_prefix("mcp__")?.split_once("__")?;
     Some(server)

@@ -1,4 +1,4 @@
-//! A spec as JSON: the fields of its parts side by side, under their names, all of them optional.
+//! The JSON form of a spec: the fields of its parts in one object, under their own names, all of them optional.
 
 use alloc::{
     format,
@@ -19,7 +19,7 @@ use crate::{
     tool::CoreTool,
 };
 
-/// The fields that are of no part.
+/// Fields that belong to no part.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Apart {
@@ -74,7 +74,7 @@ impl Spec {
         };
         let mut as_agent = spec.run_as(&name).map_err(SpecJsonError::new)?;
         if names_model {
-            // A model that was named is used exactly.
+            // A model named explicitly takes precedence over the agent's.
             as_agent.model.name = spec.model.name;
         }
         Ok(as_agent)
@@ -105,19 +105,19 @@ impl Spec {
     }
 }
 
-/// The fields of a spec that were not read yet.
+/// The fields of a spec that have not been read yet.
 struct Fields<'a> {
     text: &'a str,
-    /// Where the object is in the text, with its brackets.
+    /// The range of the object in the text, including its brackets.
     object: Range<usize>,
     left: Vec<Field>,
-    /// The names that could have been there.
+    /// The names of the fields read so far, for error messages.
     known: Vec<&'static str>,
 }
 
 struct Field {
     name: String,
-    /// Where it is in the text: comma, name, colon, value.
+    /// Its range in the text: comma, name, colon, value.
     place: Range<usize>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
             }
             let place = end..place(value.get()).end;
             end = place.end;
-            // What is null is left out.
+            // A null field counts as absent.
             if value.get() != "null" {
                 left.push(Field { name, place });
             }
@@ -150,13 +150,13 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The fields of a part.
+    /// Reads the fields of a part.
     fn part<T: DeserializeOwned>(&mut self) -> Result<T, SpecJsonError> {
         let text = self.take(names::<T>());
         read::from_str(&text).map_err(SpecJsonError::new)
     }
 
-    /// The fields of these names, as a text with nothing else in it.
+    /// Takes the fields of these names out, as a text with nothing else in it.
     fn take(&mut self, names: &'static [&'static str]) -> String {
         self.known.extend(names);
         let all = self.left.drain(..);
@@ -165,8 +165,8 @@ impl<'a> Fields<'a> {
         self.only(&own)
     }
 
-    /// The text with blanks for all that is neither the object nor one of these fields: what a reader finds in it has the
-    /// place that it has in the text.
+    /// The text with everything blanked out except the brackets of the object and these fields. Positions stay the same, so that
+    /// a reader reports errors at the right line and column.
     fn only(&self, fields: &[Field]) -> String {
         let text = self.text.as_bytes();
         let mut only: Vec<u8> = text
@@ -179,7 +179,7 @@ impl<'a> Fields<'a> {
                 to.copy_from_slice(from);
             }
         }
-        // There is no comma before the first.
+        // The first field is not preceded by a comma.
         let first = fields.first().map_or(0..0, |field| field.place.clone());
         let comma = only.get_mut(first).into_iter().flatten();
         if let Some(comma) = comma
@@ -188,12 +188,12 @@ impl<'a> Fields<'a> {
         {
             *comma = b' ';
         }
-        // Whole values and blanks: nothing is cut within a character.
+        // Only whole values and blanks: no character is cut.
         String::from_utf8(only).unwrap_or_default()
     }
 
     /// # Errors
-    /// There is a field that nobody knows.
+    /// There is an unknown field.
     fn none_left(mut self) -> Result<(), SpecJsonError> {
         let Some(field) = self.left.first() else {
             return Ok(());
@@ -207,7 +207,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Nothing was to be read.
+/// The error that ends [`names`]: no value is read.
 #[derive(Debug)]
 struct Unread;
 
@@ -225,7 +225,7 @@ impl serde::de::Error for Unread {
     }
 }
 
-/// The names of the fields that serde derived for a part.
+/// The names of the fields of a part, as derived by serde.
 fn names<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Names<'a>(&'a mut &'static [&'static str]);
 
@@ -253,12 +253,12 @@ fn names<T: DeserializeOwned>() -> &'static [&'static str] {
     }
 
     let mut names: &[&str] = &[];
-    // There is nothing to read: the names are all that is wanted.
+    // Only the names are wanted; deserialising always fails.
     let _ = T::deserialize(Names(&mut names)).is_ok();
     names
 }
 
-/// An object as its members, each where it is in the text.
+/// The members of an object, each a slice of the text.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -281,7 +281,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// A part as its fields. Their names are strings: encoding cannot fail.
+/// The fields of a part. Their names are strings: encoding cannot fail.
 fn object<T: Serialize>(part: &T) -> RawObject {
     let json = RawJson::encode(part).unwrap_or_else(|_| RawJson::empty_object());
     json.read().unwrap_or_default()

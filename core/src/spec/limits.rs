@@ -1,35 +1,35 @@
-//! When a run stops, and what a model server may take.
+//! Limits of a run, and of a model server's responses.
 
 use serde::{Deserialize, Serialize};
 
 use crate::money::Usd;
 
-/// When a run stops although the model would go on.
+/// Limits that stop a run although the model would continue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Tool rounds for one prompt; none is no limit.
+    /// Maximum tool rounds per prompt; none is no limit.
     pub max_turns: Option<u32>,
-    /// What the session may cost; none is no limit.
+    /// Maximum cost of the session; none is no limit.
     pub max_budget: Option<Usd>,
 }
 
-/// When a failed model call is asked again. A value: two programs may want different ones.
+/// When a failed model call is retried. A value, since two programs may want different policies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetryPolicy {
-    /// Retries after the first attempt.
+    /// Maximum retries after the first attempt.
     pub max_retries: u32,
-    /// Milliseconds before the first retry; doubled for each further one.
+    /// Delay before the first retry in milliseconds; doubled for each further retry.
     pub base_ms: u64,
-    /// The longest wait in milliseconds.
+    /// The longest delay in milliseconds.
     pub max_ms: u64,
-    /// Up to so many percent are added at random, so that many clients do not return at once.
+    /// A random share of up to this many percent is added to the delay, so that many clients do not return at once.
     pub jitter_percent: u8,
     /// Retry rate limits (429) only.
     pub only_rate_limits: bool,
-    /// Wait as long as the server's `retry-after` asks for, within reason (at most five minutes).
+    /// Wait as long as the server's `retry-after` asks for, up to five minutes.
     pub honour_retry_after: bool,
-    /// Where there is a fallback model: retries before it takes over.
+    /// Retries before the fallback model, if there is one, takes over.
     pub retries_before_fallback: u32,
 }
 
@@ -47,22 +47,22 @@ impl Default for RetryPolicy {
     }
 }
 
-/// How long a model server may take over a response, and how much it may send. What is over a limit of time counts as a failed
-/// call that may succeed later ([`RetryPolicy`]); what is too large does not.
+/// Limits on the time and size of a model server's response. Exceeding a time limit counts as a failed call that may be retried
+/// ([`RetryPolicy`]); exceeding the size limit does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResponseLimits {
-    /// Milliseconds in which something of the response must come: its head, then piece after piece of its content. Signs of
-    /// life without content (`ping`, comments, white space, empty deltas) are none. 0 is no limit.
+    /// The longest time in milliseconds without content: until the head, and between pieces of content. Keep-alives without
+    /// content (`ping`, comments, white space, empty deltas) do not count. 0 is no limit.
     pub idle_ms: u64,
     /// Milliseconds from the request to the end of the response. 0 is no limit.
     pub total_ms: u64,
-    /// Bytes of the whole response. 0 is no limit.
+    /// Maximum bytes of the whole response. 0 is no limit.
     pub max_bytes: u64,
 }
 
 impl ResponseLimits {
-    /// No limits: a response may take as long, and be as long, as it likes.
+    /// No limits on time or size.
     #[must_use]
     pub fn none() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a session is told once: shared between sessions, never changed by one.
+//! The configuration of a session: shared between sessions, never changed by one.
 
 mod agent;
 mod json;
@@ -42,7 +42,7 @@ pub use crate::{
     permission::PermissionPolicy,
 };
 
-/// Everything that holds for the life of a session, in six parts.
+/// The configuration of a session for its whole life, in six parts.
 ///
 /// ```
 /// use windlass_core::Spec;
@@ -52,22 +52,22 @@ pub use crate::{
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Spec {
-    /// The model, how it is reached, and what it may take.
+    /// The model, how it is reached, and the limits of its responses.
     pub model: ModelSpec,
-    /// What the model is told besides the conversation, what it keeps of that, and the form of its answer.
+    /// The model's instructions, how the context is managed, and the format of the answer.
     pub prompt: PromptSpec,
     /// What the model can call: tools, agents, skills.
     pub tools: ToolSpec,
     /// What an application sees while the session runs.
     pub stream: StreamSpec,
-    /// What may run, for how long, and who has a say in it.
+    /// Permissions, hooks and limits.
     pub policy: PolicySpec,
     /// Facts about the host.
     pub environment: Environment,
 }
 
 impl Spec {
-    /// The default with these tools.
+    /// The default spec with these tools.
     #[must_use]
     pub fn with_tools(tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
         let mut spec = Self::default();
@@ -75,9 +75,9 @@ impl Spec {
         spec
     }
 
-    /// The tools the model is shown: those that were chosen and that no deny rule closes altogether.
+    /// The tools offered to the model: those that were selected and that no deny rule excludes altogether.
     pub fn offered_tools(&self) -> impl Iterator<Item = &ToolDefinition> {
-        // The way to hand over the answer is nothing that rules could close.
+        // The tool for structured output is not subject to rules.
         let output = self.prompt.output.iter().map(OutputFormat::tool);
         let is_output = |name: &str| self.prompt.output.is_some() && name == output::TOOL;
         self.tools
@@ -88,20 +88,20 @@ impl Spec {
                 !is_output(name)
                     && self.has_tool(tool)
                     && !self.policy.permissions.rules.denies_tool(name)
-                    // Who decides about permissions is not the model's to call.
+                    // The model must not call the tool that decides about permissions.
                     && self.policy.permissions.prompt_tool.as_ref() != Some(name)
             })
             .chain(output)
     }
 
-    /// Whether a tool is one of those that were chosen; the one for the answer always is.
+    /// Whether a tool is selected. The one for structured output always is.
     #[must_use]
     pub fn has_tool(&self, tool: &ToolDefinition) -> bool {
         let is_output = self.prompt.output.is_some() && tool.name == output::TOOL;
         is_output || self.policy.permissions.tools.offers(&tool.name)
     }
 
-    /// What a provider is asked for, of one model.
+    /// The settings of a request to this model, as a provider needs them.
     #[must_use]
     pub fn model_request<'a>(&'a self, model: &'a str) -> ModelRequest<'a> {
         ModelRequest {
@@ -118,21 +118,21 @@ impl Spec {
         }
     }
 
-    /// Whether a model takes definitions of tools that wait.
+    /// Whether a model accepts deferred tool definitions.
     pub(crate) fn takes_deferred_tools(&self, model: &str) -> bool {
         self.model
             .provider
             .takes_deferred_tools(self.model.catalogue.get(model))
     }
 
-    /// How the provider clears old tool results; none when it does not.
+    /// How the provider clears old tool results; none if it does not.
     #[must_use]
     pub fn clearing_by_provider(&self) -> Option<&Clearing> {
         let clearing = self.prompt.context.clearing.as_ref()?;
         (!self.core_clears(clearing)).then_some(clearing)
     }
 
-    /// How the core clears old tool results; none when it does not.
+    /// How the core clears old tool results; none if it does not.
     #[must_use]
     pub fn clearing_by_core(&self) -> Option<&Clearing> {
         let clearing = self.prompt.context.clearing.as_ref()?;
@@ -143,7 +143,7 @@ impl Spec {
         clearing.by == ClearedBy::Core || !self.model.provider.clears_tool_results()
     }
 
-    /// The name by which the model is offered a tool.
+    /// The name under which the model is offered a tool.
     #[must_use]
     pub fn offered_name<'a>(&self, tool: &'a ToolDefinition) -> &'a str {
         match tool.core {
@@ -152,7 +152,7 @@ impl Spec {
         }
     }
 
-    /// A tool by name. Core tools are found under their older names too (`Agent` for Task, `BashOutput` for TaskOutput,
+    /// A tool by name. Core tools are also found under their older names (`Agent` for Task, `BashOutput` for TaskOutput,
     /// `KillBash` for TaskStop).
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolDefinition> {
@@ -162,11 +162,11 @@ impl Spec {
         all.find(|tool| tool.name == name || tool.name == present && tool.core.is_some())
     }
 
-    /// Checks what only shows when a session is under way: that the input of every tool has a schema that
-    /// is one. For hosts, before they make sessions of it; calls of a tool whose schema is none are refused.
+    /// Checks that every tool has a valid input schema. Call it before creating sessions with the spec: otherwise the error shows
+    /// only during a session, where calls of a tool without a valid schema are refused.
     ///
     /// # Errors
-    /// [`SpecError`]: the first tool of which that is not true.
+    /// [`SpecError`]: the first tool without a valid schema.
     pub fn check(&self) -> Result<(), SpecError> {
         for tool in &self.tools.definitions {
             Schema::read(tool.input_schema.get()).map_err(|error| SpecError::InputSchema {
@@ -178,11 +178,11 @@ impl Spec {
     }
 }
 
-/// What makes a spec unusable.
+/// An unusable spec.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// The schema of a tool's input is none.
+    /// The input schema of a tool is invalid.
     #[error(
         "the input schema of the tool {tool} is none: {error}; correct it, or leave the tool out"
     )]

@@ -1,4 +1,4 @@
-//! The model, how it is reached, and what it may take.
+//! The model, how it is reached, and the limits of its responses.
 
 use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
@@ -12,10 +12,10 @@ use crate::{
     provider::{Provider, messages::MessagesApi},
 };
 
-/// The model used when none is set.
+/// The default model.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
 
-/// The model, how it is reached, and what it may take.
+/// The model, how it is reached, and the limits of its responses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSpec {
@@ -28,30 +28,30 @@ pub struct ModelSpec {
     /// The model, used exactly as it is written. Default: [`DEFAULT_MODEL`].
     #[serde(rename = "model")]
     pub name: String,
-    /// The model that takes over for the rest of an answer when the other cannot be asked.
+    /// The model that takes over for the rest of an answer when calls of the first one fail.
     #[serde(rename = "fallback_model")]
     pub fallback: Option<String>,
-    /// Which models an agent's `sonnet`, `opus` and `haiku` are.
+    /// The models that `sonnet`, `opus` and `haiku` stand for in agent definitions.
     #[serde(rename = "model_aliases")]
     pub aliases: ModelAliases,
-    /// The most a response may hold; none takes the model's limit, at most 32,768.
+    /// Maximum output tokens of a response; none uses the model's limit, at most 32,768.
     pub max_tokens: Option<u32>,
     /// Extended thinking.
     pub thinking: Thinking,
-    /// How much of the thinking is shown; none leaves it to the provider.
+    /// How much of the thinking is shown; none uses the provider's default.
     pub thinking_display: Option<ThinkingDisplay>,
-    /// How much work goes into a response; none leaves it to the provider.
+    /// How much effort goes into a response; none uses the provider's default.
     pub effort: Option<Effort>,
-    /// How many tokens the whole task may take, for the model to plan with; nothing here counts them (Agent SDK reference,
-    /// `taskBudget`).
+    /// The token budget of the whole task, told to the model for its planning. The session does not enforce it (Agent SDK
+    /// reference, `taskBudget`).
     pub task_budget: Option<u32>,
     /// Beta features of the API, by name.
     pub betas: Vec<String>,
     /// Whether responses are streamed.
     pub stream: bool,
-    /// What to do when a model call fails.
+    /// When failed model calls are retried.
     pub retry: RetryPolicy,
-    /// How long a model server may take, and how much it may send.
+    /// Limits on the time and size of responses.
     pub response: ResponseLimits,
 }
 

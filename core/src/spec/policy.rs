@@ -1,4 +1,4 @@
-//! What may run, for how long, and who has a say in it.
+//! Permissions, hooks and limits.
 
 use alloc::vec::Vec;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::Limits;
 use crate::{hook::HookMatcher, permission::PermissionPolicy};
 
-/// What may run, for how long, and who has a say in it.
+/// Permissions, hooks and limits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PolicySpec {
-    /// What may run.
+    /// The permission rules and mode.
     pub permissions: PermissionPolicy,
-    /// What runs at the turning points of a session, in the order of its say.
+    /// The hooks, in the order in which their outputs are merged.
     pub hooks: Vec<HookMatcher>,
-    /// When to stop.
+    /// When a run stops.
     pub limits: Limits,
-    /// Whether transcript entries are handed to the host and waited for.
+    /// Whether transcript entries are sent to the host, and their answers waited for.
     pub persist: bool,
-    /// Milliseconds a cancelled tool has to end before it is dropped.
+    /// Milliseconds that a cancelled tool or hook gets to end by itself before it is dropped.
     pub cancel_grace_ms: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the model is told besides the conversation, what it keeps of that, and the form of its answer.
+//! The model's instructions, how the context is managed, and the format of the answer.
 
 use alloc::vec::Vec;
 
@@ -11,25 +11,25 @@ use crate::{
     output::OutputFormat,
 };
 
-/// What the model is told besides the conversation, what it keeps of that, and the form of its answer.
+/// The model's instructions, how the context is managed, and the format of the answer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptSpec {
     /// The system prompt.
     pub system: SystemPrompt,
-    /// Whether what the preset says of the place where a session runs stands in front of the conversation instead, so that the
-    /// system prompt is the same everywhere and comes from a cache (Agent SDK reference, `excludeDynamicSections`).
+    /// Whether the preset's section about the environment of a session is put in front of the conversation instead. The system
+    /// prompt is then the same everywhere and can be cached (Agent SDK reference, `excludeDynamicSections`).
     pub surroundings_apart: bool,
-    /// How the agent writes, where the system prompt is the preset; none is the preset's own style.
+    /// The output style, if the system prompt is the preset; none is the preset's own style.
     pub output_style: Option<OutputStyle>,
-    /// Standing instructions (CLAUDE.md), in front of every request.
+    /// Memory files (CLAUDE.md), put in front of every request.
     pub memory: Vec<MemoryFile>,
-    /// What goes with prompts in plan mode; without it the model hears of the mode when it is refused a call.
+    /// The reminder added to prompts in plan mode. Without it the model learns of the mode only when a call is denied.
     pub plan_reminder: Option<PlanReminder>,
     /// How the context is kept within the model's window.
     pub context: ContextPolicy,
-    /// What stays in the conversation of an answer that is interrupted. Default: nothing of a response that was cut.
+    /// What stays in the conversation of an interrupted answer. Default: nothing of a response that was cut off.
     pub interrupted_answer: InterruptedAnswer,
-    /// The form of the answer; none leaves it to the model.
+    /// The format of the answer; none leaves it to the model.
     pub output: Option<OutputFormat>,
 }

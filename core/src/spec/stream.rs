@@ -1,24 +1,24 @@
-//! What an application sees of a session while it runs.
+//! Which messages an application receives while a session runs.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What an application sees of a session while it runs.
+/// Which messages an application receives while a session runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamSpec {
-    /// Whether raw stream events are handed on as messages.
+    /// Whether raw stream events are forwarded as messages.
     pub partial_messages: bool,
-    /// Whether each prompt is repeated in the stream when it is taken in, marked as a replay.
+    /// Whether each prompt is repeated in the stream when it is accepted, marked as a replay.
     pub replay_prompts: bool,
-    /// Whether each round of tools is followed by a summary of it.
+    /// Whether each round of tool calls is followed by a summary.
     pub tool_use_summaries: bool,
-    /// Whether the model is asked after each answer what the person might say next (`prompt_suggestion`); a request of its
-    /// own, which costs what it costs (Agent SDK reference, option `promptSuggestions`).
+    /// Whether the model is asked after each answer to suggest the next prompt (`prompt_suggestion`). This is a request of its
+    /// own and is billed as one (Agent SDK reference, option `promptSuggestions`).
     pub prompt_suggestions: bool,
-    /// After how many milliseconds, again and again, a running call is reported; none never does.
+    /// The interval in milliseconds at which a running call is reported; none disables the reports.
     #[serde(serialize_with = "write_interval", deserialize_with = "read_interval")]
     pub progress_interval_ms: Option<u64>,
-    /// Whether hooks announce themselves in the stream (`hook_started`, `hook_progress`, `hook_response`).
+    /// Whether hooks are reported in the stream (`hook_started`, `hook_progress`, `hook_response`).
     pub hook_messages: bool,
 }
 
@@ -35,7 +35,7 @@ impl Default for StreamSpec {
     }
 }
 
-/// In JSON never is 0.
+/// None is written as 0 in JSON.
 fn write_interval<S: Serializer>(ms: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     ms.unwrap_or(0).serialize(serializer)
 }

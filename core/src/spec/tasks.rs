@@ -1,29 +1,29 @@
-//! What background tasks and subagents let be heard.
+//! How background tasks and subagents are reported.
 
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-/// What background tasks and subagents let be heard.
+/// How background tasks and subagents are reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "TaskPolicyForm")]
 pub struct TaskPolicy {
-    /// The end of a background task begins a turn of its own when the conversation is quiet. Without, the model
-    /// hears of it with the next prompt.
+    /// Whether the end of a background task starts a turn when the session is idle. Otherwise the model is told of it with the
+    /// next prompt.
     pub wake: bool,
-    /// Of a subagent's responses only the tool calls are handed on, not its words and thoughts.
+    /// Whether only the tool calls of a subagent's responses are forwarded, without its text and thinking.
     pub tool_calls_only: bool,
-    /// Subagents that are waited for are told of as tasks, too: [`TaskStarted`](crate::message::TaskStarted),
+    /// Whether subagents that the caller waits for are reported as tasks, too: [`TaskStarted`](crate::message::TaskStarted),
     /// [`TaskProgress`](crate::message::TaskProgress), [`TaskNotification`](crate::message::TaskNotification).
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub announce_agents: bool,
-    /// The name by which the model is offered the tool that starts subagents. Calls are understood under both.
+    /// The name under which the model is offered the tool that starts subagents. Calls are accepted under both names.
     #[serde(skip_serializing_if = "AgentToolName::is_usual")]
     pub agent_tool: AgentToolName,
 }
 
-/// A name of the tool that starts subagents. Lists of tools, such as that of [`Init`](crate::message::Init), and denials
-/// name it `Task` either way; rules and matchers of hooks may use both.
+/// A name of the tool that starts subagents. Lists of tools, such as that of [`Init`](crate::message::Init), and denials always
+/// name it `Task`; rules and hook matchers may use both names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentToolName {
@@ -56,7 +56,8 @@ struct TaskPolicyForm {
     tool_calls_only: bool,
     announce_agents: bool,
     agent_tool: AgentToolName,
-    /// The first journals name a folder here; where transcripts are follows from [`Environment::transcript`](crate::environment::Environment::transcript).
+    /// Read for compatibility and ignored: the first journals name a folder here. The location of transcripts follows from
+    /// [`Environment::transcript`](crate::environment::Environment::transcript).
     #[serde(rename = "transcripts")]
     _transcripts: Option<String>,
 }

@@ -1,18 +1,18 @@
-//! When definitions of tools wait to be searched for.
+//! When tool definitions are deferred until they are searched for.
 
 use alloc::{borrow::ToOwned, format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-/// When definitions wait to be searched for (`ENABLE_TOOL_SEARCH`).
+/// When tool definitions are deferred (`ENABLE_TOOL_SEARCH`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ToolSearchSetting {
     /// Never: every definition is in every request.
     Off,
-    /// Always, for every tool that may wait.
+    /// Always, for every tool that may be deferred.
     On,
-    /// When their definitions together are larger than so many percent of the model's context window.
+    /// If the definitions together exceed this percentage of the model's context window.
     Auto {
         /// Percent, 0 to 100.
         percent: u8,
@@ -29,7 +29,7 @@ impl ToolSearchSetting {
     /// Reads the value of `ENABLE_TOOL_SEARCH`: `auto`, `auto:N%`, `true` or `false`.
     ///
     /// # Errors
-    /// [`ToolSearchSettingError`] with the value and what would be right.
+    /// [`ToolSearchSettingError`] with the value and the valid forms.
     pub fn parse(text: &str) -> Result<Self, ToolSearchSettingError> {
         let value = text.trim().to_ascii_lowercase();
         let percent = |number: &str| number.parse().ok().filter(|percent| *percent <= 100);
@@ -57,7 +57,7 @@ impl TryFrom<String> for ToolSearchSetting {
 }
 
 impl From<ToolSearchSetting> for String {
-    /// A value that [`ToolSearchSetting::parse`] reads.
+    /// The value in the form that [`ToolSearchSetting::parse`] reads.
     fn from(setting: ToolSearchSetting) -> Self {
         match setting {
             ToolSearchSetting::On => "true".to_owned(),
@@ -67,7 +67,7 @@ impl From<ToolSearchSetting> for String {
     }
 }
 
-/// A value of `ENABLE_TOOL_SEARCH` that means nothing.
+/// An invalid value of `ENABLE_TOOL_SEARCH`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool search cannot be set to `{value}`: it takes auto, auto:N% (0 to 100), true or false")]
 pub struct ToolSearchSettingError {

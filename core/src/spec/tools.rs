@@ -19,25 +19,25 @@ pub struct ToolSpec {
     /// The tools. [`Spec::offer`](super::Spec::offer) adds those that the core runs itself.
     #[serde(rename = "tools", serialize_with = "of_the_host")]
     pub definitions: Vec<ToolDefinition>,
-    /// Tools that are called in the place of those the model calls, by the names it uses. Never more than one step (Agent SDK
-    /// reference, `toolAliases`).
+    /// Replacements for tools, by the name that the model calls. A replacement is not replaced again (Agent SDK reference,
+    /// `toolAliases`).
     #[serde(rename = "tool_aliases")]
     pub aliases: SortedMap<String, String>,
-    /// Whether tools run one after another, also those that only read.
+    /// Whether all tools run one after another, including read-only ones.
     #[serde(rename = "sequential_tools")]
     pub sequential: bool,
-    /// When definitions wait until ToolSearch finds them. Without that tool none does.
+    /// When tool definitions are deferred until ToolSearch finds them. Without that tool none is deferred.
     #[serde(rename = "tool_search")]
     pub search: ToolSearchSetting,
-    /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
+    /// Agents that the Task tool can start. Default: the built-in ones. Without that tool no agent can be started.
     pub agents: Agents,
-    /// The agent as which the main thread runs, if it does ([`Spec::run_as`](super::Spec::run_as)).
+    /// The name of the agent that the main thread runs as, if any ([`Spec::run_as`](super::Spec::run_as)).
     pub agent: Option<String>,
-    /// What background tasks and subagents let be heard.
+    /// How background tasks and subagents are reported.
     pub tasks: TaskPolicy,
-    /// What the Skill tool has to offer.
+    /// The skills that the Skill tool offers.
     pub skills: Vec<Skill>,
-    /// Characters that the list of skills may take.
+    /// Maximum length of the list of skills in characters.
     pub skill_list_budget: u32,
 }
 
@@ -57,7 +57,7 @@ impl Default for ToolSpec {
     }
 }
 
-/// Tools that the core runs itself are written down by their names alone ([`super::json`]).
+/// Serialises the tools that the host runs. Tools that the core runs are serialised by name only ([`super::json`]).
 fn of_the_host<S: serde::Serializer>(
     tools: &[ToolDefinition],
     serializer: S,

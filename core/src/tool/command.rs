@@ -1,4 +1,4 @@
-//! What is approved of a command, and what it leaves to the commands after it.
+//! Which part of a command was approved, and the shell state that commands leave for later ones.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, DenyPattern};
 
-/// What a command leaves to the commands after it. It is made and read by the host that runs them, and kept with the
-/// session: no shell has to live on.
+/// The shell state that a command leaves for later commands. The host that runs the commands creates and reads it; the session
+/// stores it. No shell process has to stay alive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellState {
-    /// Where the next command begins: absolute, links resolved. Commands are judged from here. Outside of the workspace it is
-    /// not kept.
+    /// The working directory of the next command: absolute, links resolved. Commands are judged relative to it. A directory
+    /// outside the workspace is not kept.
     pub directory: String,
-    /// Variables that are not what the host's environment says.
+    /// Variables that differ from the host's environment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<ShellVariable>,
-    /// What confined commands changed of the variables. Only confined commands see it: what they leave may be made up by any program
-    /// that they started.
+    /// Changes that confined commands made to the variables. Only confined commands see them: any program started by a confined
+    /// command may have made them up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confined_variables: Vec<ShellVariable>,
-    /// Functions, aliases, options and arrays, in the language of the shell. Read only by commands that run
-    /// [as they were written](ApprovedCommand::AsWritten).
+    /// Functions, aliases, options and arrays, in shell syntax. Only read by commands that run [as they were
+    /// written](ApprovedCommand::AsWritten).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub definitions: String,
 }
@@ -31,53 +31,53 @@ pub struct ShellState {
 pub struct ShellVariable {
     /// Its name.
     pub name: String,
-    /// Its value; none if it was taken out of the environment.
+    /// Its value; none if it was removed from the environment.
     pub value: Option<String>,
-    /// Whether programs get it.
+    /// Whether it is exported to programs.
     pub exported: bool,
 }
 
-/// What of a command was approved.
+/// Which part of a command was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovedCommand {
-    /// Its whole text: by a person, a callback or a hook, by a rule that is about the tool or this very line, by the mode that
-    /// bypasses permissions. It runs as it is written in the input.
+    /// Its whole text: by a person, a callback or a hook, by a rule for the tool or for exactly this line, or by the mode that
+    /// bypasses permissions. It runs exactly as written in the input.
     AsWritten,
-    /// The commands that were read in it, each by itself. They run, and the text does not.
+    /// The commands parsed from it, each one separately. These run instead of the text.
     Plan(CommandPlan),
 }
 
-/// What runs in the place of a command line whose commands were judged one by one.
+/// What runs instead of a command line whose commands were judged one by one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandPlan {
     /// The commands.
     pub script: windlass_shell::Script,
-    /// Where they begin: absolute.
+    /// Their working directory: absolute.
     pub directory: String,
-    /// The directories that belong to the workspace: absolute, links resolved. A `cd` that was not judged by itself stays
-    /// in them, and so do the files that the plain file commands find by a pattern.
+    /// The directories that belong to the workspace: absolute, links resolved. A `cd` that was not judged separately must stay
+    /// inside them, and so must the files that the plain file commands find by a pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workspace: Vec<String>,
-    /// The files that were judged with them: redirections, where `cd` leads, operands of the plain file commands. A file that is opened
-    /// for writing must be among these, and lead where it led.
+    /// The files that were judged along with the commands: redirections, targets of `cd`, operands of the plain file commands. A
+    /// file that is opened for writing must be among these, and must still resolve to the same path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PlannedFile>,
-    /// Of the files, as they are written, those that a plain file command names which no rule lets run, but only the mode that accepts edits.
-    /// Such a command changes these and nothing else.
+    /// Those of the files, as written, that are named by a plain file command which no rule allows, only the mode that accepts
+    /// edits. Such a command may change these and nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<String>,
-    /// No rule lets a plain file command of it run: one that names another file is not started.
+    /// No rule allows any plain file command of the plan: one that names another file is not started.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub all_held: bool,
-    /// What deny rules close. What words become, and where they lead, is known only when the plan runs: no program of it is started
-    /// that names such a file then ([`refused_file`](crate::permission::refused_file)).
+    /// The patterns of deny rules. The expansion of words, and the paths they resolve to, are known only when the plan runs. A
+    /// program whose words then name such a file is not started ([`refused_file`](crate::permission::refused_file)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<DenyPattern>,
-    /// The program's own directories, which become authority like other places.
+    /// The program's own directories, where files gain authority as they do in other protected places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
-    /// Files and folders of the program itself that no program of it may name, not even to read.
+    /// The program's own files and folders that no program of the plan may name, not even for reading.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed_places: Vec<String>,
 }
@@ -85,10 +85,10 @@ pub struct CommandPlan {
 /// A file that a command names, as it was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedFile {
-    /// Absolute, made of the directory and what the command says, and nothing shortened.
+    /// The absolute path: the directory joined with what the command says, not normalised.
     pub written: String,
-    /// Where that led when it was judged: absolute, without links.
+    /// What that resolved to when it was judged: absolute, without links.
     pub real: String,
-    /// What is done to it.
+    /// How the command uses it.
     pub access: Access,
 }

@@ -1,25 +1,25 @@
-//! Which tools the core runs itself. What they are and do is in [`tools`](crate::tools).
+//! The tools that the core runs itself. They are described in [`tools`](crate::tools).
 
 use serde::{Deserialize, Serialize};
 
 /// The tools that the core runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CoreTool {
-    /// A list of what is to be done ([`todo_write`](crate::tools::todo_write)).
+    /// A to-do list ([`todo_write`](crate::tools::todo_write)).
     TodoWrite,
-    /// Questions with choices for the person ([`ask_user_question`](crate::tools::ask_user_question)).
+    /// Questions with choices for the user ([`ask_user_question`](crate::tools::ask_user_question)).
     AskUserQuestion,
     /// Presents a plan and leaves plan mode ([`exit_plan_mode`](crate::tools::exit_plan_mode)).
     ExitPlanMode,
-    /// Finds tools whose definitions are not loaded ([`tool_search`](crate::tools::tool_search)).
+    /// Finds deferred tools ([`tool_search`](crate::tools::tool_search)).
     ToolSearch,
-    /// Fetches the text of a skill ([`skill`](crate::tools::skill)).
+    /// Loads the text of a skill ([`skill`](crate::tools::skill)).
     Skill,
     /// Reads and changes settings of the session ([`config`](crate::tools::config)).
     Config,
-    /// Moves the work into a git worktree ([`enter_worktree`](crate::tools::enter_worktree)): the host makes it, the session moves.
+    /// Moves the session into a git worktree ([`enter_worktree`](crate::tools::enter_worktree)). The host creates the worktree.
     EnterWorktree,
-    /// Starts an agent ([`task`](crate::tools::task)).
+    /// Starts a subagent ([`task`](crate::tools::task)).
     Task,
     /// Reads a background task ([`background`](crate::tools::background)).
     TaskOutput,
@@ -28,7 +28,7 @@ pub enum CoreTool {
 }
 
 impl CoreTool {
-    /// Every core tool.
+    /// All core tools.
     pub const ALL: [Self; 10] = [
         Self::TodoWrite,
         Self::AskUserQuestion,
@@ -42,7 +42,7 @@ impl CoreTool {
         Self::TaskStop,
     ];
 
-    /// The name the model calls it by.
+    /// The name by which the model calls it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,23 +59,23 @@ impl CoreTool {
         }
     }
 
-    /// The core tool of a name.
+    /// The core tool with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 }
 
-/// Whether a tool's definition may wait until it is searched for.
+/// Whether a tool's definition may be deferred until it is searched for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loading {
-    /// Tools of MCP servers may wait, all others are there from the start.
+    /// The default: tools of MCP servers may be deferred, all others are loaded from the start.
     #[default]
     Usual,
-    /// It is there from the start.
+    /// Loaded from the start.
     Upfront,
-    /// It may wait.
+    /// May be deferred.
     OnDemand,
 }
 

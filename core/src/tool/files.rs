@@ -1,47 +1,47 @@
-//! The files that a call may touch, and what it saw of them.
+//! The files that a call may access, and what it observed of them.
 
 use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-/// The file authority of one call, computed by the core from rules and mode, enforced by the
-/// host's resolver on every open and every listing.
+/// The files that one call may access. The core computes the grant from rules and mode; the host's resolver enforces it on every
+/// open and every listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FsGrant {
-    /// The working directory: absolute, what relative paths start from.
+    /// The working directory, from which relative paths start: absolute.
     pub cwd: String,
-    /// Directory trees (or single files) that may be reached.
+    /// The directory trees (or single files) that may be accessed.
     pub roots: Vec<GrantRoot>,
-    /// What stays unreachable inside the roots: denied reads hide the entry altogether.
+    /// The paths that stay inaccessible inside the roots. Entries that may not be read are hidden altogether.
     pub deny: Vec<DenyPattern>,
 }
 
 /// One directory tree of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantRoot {
-    /// Absolute path, links resolved. The host opens exactly this: where a link stands on the way by then, it hands out nothing.
+    /// Absolute path, links resolved. The host opens exactly this path. If part of it has since become a link, access fails.
     pub path: String,
-    /// What may be done below it.
+    /// The access that is granted below it.
     pub access: Access,
 }
 
-/// A pattern of paths that a deny rule closes.
+/// A pattern of paths that a deny rule excludes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DenyPattern {
     /// A gitignore-style pattern over absolute paths: `*` within a segment, `**` across segments.
     pub pattern: String,
-    /// `Read` closes reading, listing and writing; `Write` closes writing only.
+    /// `Read` denies reading, listing and writing; `Write` denies only writing.
     pub access: Access,
 }
 
-/// What a call saw of a file: how "edit only what was read" works with fresh instances.
+/// What a call observed of a file. It enforces "edit only what was read" although each call runs in a fresh instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// Absolute path.
     pub path: String,
-    /// Digest of the whole content at that moment, in the form `sha256:<hex>`.
+    /// Digest of the whole content at that time, in the form `sha256:<hex>`.
     pub digest: String,
-    /// Whether the model saw the whole file or a part.
+    /// Whether the model saw the whole file or only a part.
     pub whole: bool,
 }
 

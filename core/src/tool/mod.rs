@@ -1,6 +1,6 @@
-//! What a tool is to the loop: a definition and a call.
+//! Tools as the loop sees them: a definition and calls.
 //!
-//! A built-in tool, a plugin's tool, an MCP tool and an embedder's closure look the same from here.
+//! Built-in tools, tools of plugins, MCP tools and an embedder's closures are all the same here.
 
 use alloc::{boxed::Box, string::String, vec, vec::Vec};
 
@@ -18,20 +18,20 @@ pub use self::{
 pub use crate::content::{ImageSource, ResultBlock};
 use crate::json::RawJson;
 
-/// A tool as it is offered to the model, with what the loop must know to schedule and judge it.
+/// A tool as it is offered to the model, with what the loop needs to schedule and judge its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// The name the model calls it by (`Read`, `mcp__github__list_issues`).
+    /// The name by which the model calls it (`Read`, `mcp__github__list_issues`).
     pub name: String,
-    /// What it does, in the words the model reads.
+    /// What it does; the model reads this.
     pub description: String,
     /// JSON Schema of the input; an object schema.
     pub input_schema: RawJson,
     /// Behaviour hints (Agent SDK reference, `ToolAnnotations`).
     #[serde(default)]
     pub annotations: Annotations,
-    /// Which input fields are file paths. These are resolved by the host before the call is judged,
-    /// and what is granted follows from them.
+    /// The input fields that are file paths. The host resolves them before the call is judged, and the grant is derived from
+    /// them.
     #[serde(default)]
     pub paths: Vec<PathParam>,
     /// The input field that is a shell command, for rules such as `Bash(npm run *)`.
@@ -40,20 +40,20 @@ pub struct ToolDefinition {
     /// The input field that, when true, asks for the call to run in the background (`run_in_background`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_param: Option<String>,
-    /// The input field that, when true, asks for the command to run outside of the sandbox (`dangerouslyDisableSandbox`).
+    /// The input field that, when true, asks for the command to run outside the sandbox (`dangerouslyDisableSandbox`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_param: Option<String>,
-    /// What may be done about a call whose outcome was lost in a crash.
+    /// What to do about a call whose outcome was lost in a crash.
     #[serde(default)]
     pub retry: RetryClass,
-    /// How long a call may take before it is stopped, in milliseconds; none means the host's default.
+    /// The time limit of a call in milliseconds; none means the host's default.
     #[serde(default)]
     pub timeout_ms: Option<u32>,
-    /// Whether its definition may wait until it is searched for.
+    /// Whether its definition may be deferred until it is searched for.
     #[serde(default, skip_serializing_if = "Loading::is_usual")]
     pub loading: Loading,
-    /// The core runs it itself; none for every tool that a host runs. Not part of a declaration: no plugin can
-    /// say this of a tool of its own.
+    /// Set if the core runs the tool itself; none for every tool that a host runs. It is not part of a declaration, so no plugin
+    /// can claim it for its own tool.
     #[serde(skip)]
     pub core: Option<CoreTool>,
 }
@@ -81,7 +81,7 @@ impl ToolDefinition {
         }
     }
 
-    /// Marks the tool as changing nothing: it may run beside others.
+    /// Marks the tool as read-only: its calls may run concurrently.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.annotations.read_only = true;
@@ -95,7 +95,7 @@ impl ToolDefinition {
     }
 }
 
-/// Behaviour hints. Both spellings in use are read, also at once: `readOnly` and `readOnlyHint`.
+/// Behaviour hints. Both common spellings are read, even together: `readOnly` and `readOnlyHint`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Annotations {
     /// Changes nothing; calls may run concurrently with other read-only calls.
@@ -104,7 +104,7 @@ pub struct Annotations {
     /// May destroy data.
     #[serde(rename = "destructive")]
     pub destructive: bool,
-    /// Repeating a call changes nothing more.
+    /// Repeating a call has no further effect.
     #[serde(rename = "idempotent")]
     pub idempotent: bool,
     /// Reaches beyond the workspace (the network).
@@ -143,30 +143,30 @@ impl<'de> Deserialize<'de> for Annotations {
 pub struct PathParam {
     /// The field of the input object.
     pub field: String,
-    /// What the call does there.
+    /// How the call accesses it.
     pub access: Access,
-    /// When the field is absent the working directory is meant (`path` of Glob and Grep).
+    /// If the field is absent, the working directory is used (`path` of Glob and Grep).
     #[serde(default)]
     pub default_cwd: bool,
-    /// A file that is there must have been read before the call may change it. The tool sees to it; a person is not asked about a
-    /// call that would fail for it.
+    /// An existing file must have been read before the call may change it. The tool checks this itself; nobody is asked for
+    /// permission for a call that would fail the check.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub read_first: bool,
 }
 
-/// What may be done about a call whose outcome was lost (see `docs/architecture.md`, "A session is a value").
+/// What to do about a call whose outcome was lost (see `docs/architecture.md`, "A session is a value").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryClass {
-    /// Never by itself: the model is told that the outcome is unknown.
+    /// Do not run it again: the model is told that the outcome is unknown.
     #[default]
     Never,
-    /// Run it again: it changes nothing, or the same call twice is the same as once.
+    /// Run it again: it changes nothing, or repeating it has no further effect.
     RunAgain,
     /// Run it again with the effect id as idempotency key.
     RunAgainWithKey,
-    /// Look first what became of it ([`Effect::ProbeTool`](crate::effect::Effect::ProbeTool)): what it did is its
-    /// result, what it did not do is run. A host that cannot look says so, and it is as with [`Never`](Self::Never).
+    /// First ask the host for the outcome ([`Effect::ProbeTool`](crate::effect::Effect::ProbeTool)). If the call completed, its
+    /// result is used; if it did nothing, it is run. If the host cannot tell, the call is treated as [`Never`](Self::Never).
     Probe,
 }
 
@@ -177,49 +177,50 @@ pub struct ToolCall {
     pub tool_use_id: String,
     /// The tool's name.
     pub name: String,
-    /// The input: valid JSON, valid against the tool's schema.
+    /// The input: valid JSON that matches the tool's schema.
     pub input: RawJson,
-    /// The files the call may touch. Nothing else is reachable for a component.
+    /// The files the call may access. A component cannot reach anything else.
     pub grant: FsGrant,
-    /// What earlier calls saw of the files that are granted.
+    /// What earlier calls observed of the granted files.
     pub observed: Vec<Observation>,
-    /// Milliseconds the call may take; none means the host's default.
+    /// The time limit of the call in milliseconds; none means the host's default.
     pub timeout_ms: Option<u32>,
-    /// The name of the agent whose call it is; none on the main thread. Two agents may each have a tool of this name
-    /// from a server of their own ([`AgentProfile::own_tools`](crate::agent::AgentProfile::own_tools)).
+    /// The name of the agent that makes the call; none on the main thread. Two agents may each have a tool of this name from a
+    /// server of their own ([`AgentProfile::own_tools`](crate::agent::AgentProfile::own_tools)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// For tools that run a command ([`ToolDefinition::command_param`]): what of it was approved. A host runs nothing where this is
-    /// missing.
+    /// For tools that run a command ([`ToolDefinition::command_param`]): which part of it was approved. The host must not run
+    /// anything if this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<ApprovedCommand>,
-    /// A host that confines commands is to run this one unconfined: it was approved so, or the settings exclude it.
+    /// Whether a host that confines commands must run this one unconfined: this was approved, or the settings exclude the
+    /// command.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub outside_sandbox: bool,
-    /// For tools that run a command: what the commands before it left behind ([`ToolResult::shell`]); none before the first.
+    /// For tools that run a command: the shell state that earlier commands left ([`ToolResult::shell`]); none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellState>>,
 }
 
-/// What a call gave back.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// What the model reads.
+    /// The content for the model.
     pub content: Vec<ResultBlock>,
-    /// The tool failed; the model may try something else.
+    /// Whether the tool failed; the model may try something else.
     pub is_error: bool,
     /// The structured output for programs (`tool_use_result`), in the shapes of the Agent SDK reference.
     pub structured: Option<RawJson>,
-    /// Files the call saw or wrote.
+    /// What the call observed of the files it read or wrote.
     #[serde(default)]
     pub observed: Vec<Observation>,
-    /// For tools that run a command: what it leaves to the commands after it; none to leave all as it was.
+    /// For tools that run a command: the shell state for later commands; none leaves it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellState>>,
 }
 
 impl ToolResult {
-    /// A successful text.
+    /// A successful text result.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             content: vec![ResultBlock::Text { text: text.into() }],
@@ -227,7 +228,7 @@ impl ToolResult {
         }
     }
 
-    /// A failure the model reads.
+    /// An error result, for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             is_error: true,
@@ -235,7 +236,7 @@ impl ToolResult {
         }
     }
 
-    /// All text blocks, joined by line ends.
+    /// All text blocks, joined by newlines.
     #[must_use]
     pub fn joined_text(&self) -> String {
         let mut out = String::new();
