@@ -1,4 +1,4 @@
-//! One run of a hook: what the host is asked, what it answers, what that means.
+//! One run of a hook: the request to the host, the hook's answer, and its interpretation.
 
 use alloc::{borrow::ToOwned, format, string::String};
 
@@ -10,20 +10,20 @@ use super::{
 };
 use crate::json::RawJson;
 
-/// A hook as the host runs it. Whether it is a component, a program or a closure is the host's business.
+/// A run of a hook. Whether the hook is a component, a program or a closure is up to the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookCall {
-    /// The hook, by the name it was registered under.
+    /// The name under which the hook was registered.
     pub hook: String,
     /// The event.
     pub event: HookEvent,
-    /// What the hook is told ([`HookInput`](super::HookInput)).
+    /// The input of the hook ([`HookInput`](super::HookInput)).
     pub input: RawJson,
-    /// The call it is about.
+    /// The tool call that the event concerns.
     pub tool_use_id: Option<String>,
-    /// Milliseconds it may take. The core keeps the time: the signal fires when they are over.
+    /// The time limit in milliseconds. The core enforces it: the cancel signal fires when the time is over.
     pub timeout_ms: u64,
-    /// Whether it is held to narrowing.
+    /// Whether the hook is trusted or may only narrow.
     pub kind: HookKind,
 }
 
@@ -32,37 +32,37 @@ pub struct HookCall {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookAnswer {
-    /// With this JSON: a callback, a component.
+    /// It answered with this JSON: a callback, a component.
     Output(RawJson),
-    /// A program ended: 0 is an answer (JSON, or text), 2 refuses with what it wrote to standard error, any
-    /// other code is a failure.
+    /// A program exited: exit code 0 is an answer (JSON or text), 2 refuses with its standard error as the reason, any other code
+    /// is a failure.
     Exited {
         /// The exit code; none when a signal ended it.
         code: Option<i32>,
-        /// What it wrote to standard output.
+        /// Standard output.
         stdout: String,
-        /// What it wrote to standard error.
+        /// Standard error.
         stderr: String,
     },
-    /// It gave no answer: it trapped, threw, could not be started. The reason.
+    /// It gave no answer (it trapped, threw, could not be started), with the reason.
     Failed(String),
 }
 
-/// What an answer means.
+/// The interpretation of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opinion {
-    /// What a trusted hook says.
+    /// The output of a trusted hook.
     Trusted(SyncOutput),
-    /// What a narrowing hook says.
+    /// The judgement of a narrowing hook.
     Narrowing(Judgement),
-    /// It goes on by itself and says nothing more.
+    /// It continues in the background and gives no further answer.
     Async,
-    /// It failed; why.
+    /// It failed, with the reason.
     Failed(String),
 }
 
 impl HookAnswer {
-    /// Reads the answer of a hook of this event and kind. What cannot be read is a failure.
+    /// Interprets the answer of a hook of this kind to this event. An unreadable answer is a failure.
     #[must_use]
     pub fn opinion(&self, event: HookEvent, kind: HookKind) -> Opinion {
         match self {
@@ -88,7 +88,7 @@ impl HookAnswer {
                         specific,
                         ..SyncOutput::default()
                     }),
-                    // Its words are for people, not for the model.
+                    // The text is for people, not for the model.
                     HookKind::Narrowing => Opinion::Narrowing(Judgement::Pass),
                 }
             }
@@ -123,7 +123,7 @@ impl HookAnswer {
         }
     }
 
-    /// What it wrote: standard output and standard error, or what stands for them.
+    /// Its standard output and standard error, or their equivalents.
     #[must_use]
     pub fn written(&self) -> (&str, &str) {
         match self {
@@ -133,7 +133,7 @@ impl HookAnswer {
         }
     }
 
-    /// The exit code, of a program.
+    /// The exit code, if the hook is a program.
     #[must_use]
     pub fn exit_code(&self) -> Option<i32> {
         match self {
@@ -143,7 +143,7 @@ impl HookAnswer {
     }
 }
 
-/// What the plain text of a program means: where a worktree is, context for the model, or nothing.
+/// The meaning of a program's plain text: the path of a worktree, context for the model, or nothing.
 fn plain(text: &str, event: HookEvent) -> Option<SpecificOutput> {
     if text.is_empty() {
         return None;

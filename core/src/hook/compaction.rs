@@ -1,19 +1,19 @@
-//! What makes a conversation be summed up.
+//! The triggers of a compaction.
 
 use serde::{Deserialize, Serialize};
 
-/// What made a compaction happen (Agent SDK reference, `SDKCompactBoundaryMessage`).
+/// What triggered a compaction (Agent SDK reference, `SDKCompactBoundaryMessage`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompactionTrigger {
-    /// Somebody asked for it.
+    /// It was requested.
     Manual,
-    /// The context was nearly full, or the server said that it is.
+    /// The context was nearly full, or the server rejected the request as too long.
     Auto,
 }
 
 impl CompactionTrigger {
-    /// The name in messages and inputs of hooks.
+    /// The name in messages and hook inputs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

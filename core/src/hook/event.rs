@@ -1,60 +1,60 @@
-//! The moments at which hooks run.
+//! Hook events.
 
 use serde::{Deserialize, Serialize};
 
-/// A moment at which hooks run (Agent SDK reference, `HookEvent`).
+/// An event at which hooks run (Agent SDK reference, `HookEvent`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum HookEvent {
-    /// A call is about to be judged.
+    /// Before the permission decision on a tool call.
     PreToolUse,
-    /// A call ended well.
+    /// A call succeeded.
     PostToolUse,
     /// A call failed.
     PostToolUseFailure,
-    /// The person is told something.
+    /// The user is notified of something.
     Notification,
     /// A prompt is about to enter the conversation.
     UserPromptSubmit,
-    /// A session begins, or goes on.
+    /// A session starts or is resumed.
     SessionStart,
     /// A session ends.
     SessionEnd,
-    /// The model is done.
+    /// The model ended its turn.
     Stop,
-    /// A subagent begins.
+    /// A subagent starts.
     SubagentStart,
-    /// A subagent is done.
+    /// A subagent ended its turn.
     SubagentStop,
     /// The conversation is about to be compacted.
     PreCompact,
-    /// Somebody is about to be asked whether a call may run.
+    /// A permission request is about to be sent.
     PermissionRequest,
     /// The workspace is being set up.
     Setup,
-    /// A teammate has nothing to do.
+    /// A teammate is idle.
     TeammateIdle,
-    /// A task is done.
+    /// A task was completed.
     TaskCompleted,
     /// A settings file or a skill has changed.
     ConfigChange,
-    /// A worktree is made.
+    /// A worktree is created.
     WorktreeCreate,
     /// A worktree is removed.
     WorktreeRemove,
-    /// All calls of a response have their results, and the model is about to read them.
+    /// All calls of a response have results, and the model is about to receive them.
     PostToolBatch,
     /// A call was denied.
     PermissionDenied,
     /// The conversation has been compacted.
     PostCompact,
-    /// The model could not be asked, and the answer ends with that.
+    /// The model call failed, which ends the answer.
     StopFailure,
-    /// A command has become the prompt that it stands for, which is about to enter the conversation.
+    /// A command was expanded to a prompt, which is about to enter the conversation.
     UserPromptExpansion,
-    /// Standing instructions have been read from a file.
+    /// A memory file was loaded.
     InstructionsLoaded,
-    /// The work goes on in another directory.
+    /// The working directory changed.
     CwdChanged,
 }
 
@@ -120,25 +120,25 @@ impl HookEvent {
         }
     }
 
-    /// The event of a name.
+    /// The event with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
 
-    /// Whether a call depends on what the hooks say: then a hook that fails must not let it through.
+    /// Whether hooks of this event decide about a call, so that a failing hook must not let it through.
     #[must_use]
     pub fn judges_calls(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 
-    /// Whether a hook may refuse what is about to happen: a call, a prompt, or a worktree.
+    /// Whether a hook can refuse what is about to happen: a call, a prompt, or a worktree.
     #[must_use]
     pub fn can_be_refused(self) -> bool {
         self.judges_calls() || self.looks_at_prompts() || self == Self::WorktreeCreate
     }
 
-    /// Whether it comes before a prompt enters the conversation.
+    /// Whether it happens before a prompt enters the conversation.
     #[must_use]
     pub fn looks_at_prompts(self) -> bool {
         matches!(self, Self::UserPromptSubmit | Self::UserPromptExpansion)
@@ -162,8 +162,9 @@ impl HookEvent {
         )
     }
 
-    /// Whether the host reports it ([`Input::Occurred`](crate::Input::Occurred)); the session knows of the others itself, and of
-    /// the worktrees that it asks for ([`EnterWorktree`](crate::tools::enter_worktree)): a host reports those that are made besides.
+    /// Whether the host reports it ([`Input::Occurred`](crate::Input::Occurred)). The session detects the other events itself, as
+    /// well as worktrees that it requests ([`EnterWorktree`](crate::tools::enter_worktree)); a host reports only worktrees
+    /// created otherwise.
     #[must_use]
     pub fn comes_from_outside(self) -> bool {
         matches!(
@@ -181,7 +182,7 @@ impl HookEvent {
         )
     }
 
-    /// Whether plain text on a program's standard output is context for the model, as shell hooks have it.
+    /// Whether plain text on a program's standard output is context for the model, as for shell hooks.
     #[must_use]
     pub(crate) fn takes_plain_context(self) -> bool {
         matches!(self, Self::UserPromptSubmit | Self::SessionStart)

@@ -1,4 +1,4 @@
-//! What a hook is told (Agent SDK reference, `HookInput`).
+//! Hook inputs (Agent SDK reference, `HookInput`).
 
 use alloc::{format, string::String};
 
@@ -22,89 +22,90 @@ use crate::{
     permission::Mode,
 };
 
-/// Everything a hook is told, one JSON object when encoded.
+/// The input of a hook, encoded as one JSON object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HookInput {
     /// The session.
     pub session_id: SessionId,
-    /// The file of the transcript; empty where none is kept.
+    /// The path of the transcript file; empty if none is kept.
     pub transcript_path: String,
     /// The working directory.
     pub cwd: String,
     /// The permission mode in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<Mode>,
-    /// The subagent in which it happened; absent on the main thread, and in events that name one themselves.
+    /// The subagent in which the event occurred. Absent on the main thread, and for events that name a subagent in their own
+    /// fields.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Occurrence,
 }
 
-/// A subagent in which something happened.
+/// The subagent in which an event occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentName {
     /// The agent's id.
     pub agent_id: String,
-    /// What kind of agent.
+    /// The type of the agent.
     pub agent_type: String,
 }
 
-/// What happened: the event with its own fields. The fields that all inputs have are added by the session.
+/// An event with its own fields. The session adds the fields that all inputs have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "hook_event_name")]
 #[non_exhaustive]
 pub enum Occurrence {
-    /// A call is about to be judged.
+    /// Before the permission decision on a tool call.
     PreToolUse(PreToolUse),
-    /// A call ended well.
+    /// A call succeeded.
     PostToolUse(PostToolUse),
     /// A call failed.
     PostToolUseFailure(PostToolUseFailure),
-    /// The person is told something.
+    /// The user is notified of something.
     Notification(Notification),
     /// A prompt is about to enter the conversation.
     UserPromptSubmit(UserPromptSubmit),
-    /// A session begins, or goes on.
+    /// A session starts or is resumed.
     SessionStart(SessionStart),
     /// A session ends.
     SessionEnd(SessionEnd),
-    /// The model is done.
+    /// The model ended its turn.
     Stop(Stop),
-    /// A subagent begins.
+    /// A subagent starts.
     SubagentStart(SubagentStart),
-    /// A subagent is done.
+    /// A subagent ended its turn.
     SubagentStop(SubagentStop),
     /// The conversation is about to be compacted.
     PreCompact(PreCompact),
-    /// Somebody is about to be asked whether a call may run.
+    /// A permission request is about to be sent.
     PermissionRequest(PermissionRequested),
     /// The workspace is being set up.
     Setup(Setup),
-    /// A teammate has nothing to do.
+    /// A teammate is idle.
     TeammateIdle(TeammateIdle),
-    /// A task is done.
+    /// A task was completed.
     TaskCompleted(TaskCompleted),
     /// A settings file or a skill has changed.
     ConfigChange(ConfigChange),
-    /// A worktree is made.
+    /// A worktree is created.
     WorktreeCreate(WorktreeCreate),
     /// A worktree is removed.
     WorktreeRemove(WorktreeRemove),
-    /// All calls of a response have their results.
+    /// All calls of a response have results.
     PostToolBatch(PostToolBatch),
     /// A call was denied.
     PermissionDenied(PermissionDenied),
     /// The conversation has been compacted.
     PostCompact(PostCompact),
-    /// The model could not be asked.
+    /// The model call failed.
     StopFailure(StopFailure),
-    /// A command has become a prompt.
+    /// A command was expanded to a prompt.
     UserPromptExpansion(UserPromptExpansion),
-    /// Standing instructions have been read.
+    /// A memory file was loaded.
     InstructionsLoaded(InstructionsLoaded),
-    /// The work goes on in another directory.
+    /// The working directory changed.
     CwdChanged(CwdChanged),
 }
 
@@ -113,7 +114,7 @@ pub enum Occurrence {
 pub struct PreToolUse {
     /// The tool.
     pub tool_name: String,
-    /// The input as the model gave it.
+    /// The input as the model sent it.
     pub tool_input: RawJson,
     /// The call.
     pub tool_use_id: String,
@@ -124,13 +125,13 @@ pub struct PreToolUse {
 pub struct PostToolUse {
     /// The tool.
     pub tool_name: String,
-    /// The input that ran.
+    /// The input with which it ran.
     pub tool_input: RawJson,
-    /// The structured output; the text where the tool has no other.
+    /// The structured output, or the text if the tool has no structured output.
     pub tool_response: RawJson,
     /// The call.
     pub tool_use_id: String,
-    /// How long it ran, in milliseconds: questions and hooks before it are not counted.
+    /// The duration of the run in milliseconds, without permission requests and hooks before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
@@ -140,16 +141,16 @@ pub struct PostToolUse {
 pub struct PostToolUseFailure {
     /// The tool.
     pub tool_name: String,
-    /// The input that ran.
+    /// The input with which it ran.
     pub tool_input: RawJson,
     /// The call.
     pub tool_use_id: String,
-    /// What the tool said.
+    /// The tool's error message.
     pub error: String,
     /// Whether it failed because the run was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_interrupt: Option<bool>,
-    /// How long it ran, in milliseconds: questions and hooks before it are not counted.
+    /// The duration of the run in milliseconds, without permission requests and hooks before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
@@ -157,12 +158,12 @@ pub struct PostToolUseFailure {
 /// Fields of `Notification`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
-    /// What the person reads.
+    /// The text for the user.
     pub message: String,
-    /// Its heading.
+    /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What kind (`permission_prompt`, `idle_prompt` …).
+    /// The type of notification (`permission_prompt`, `idle_prompt` …).
     pub notification_type: String,
 }
 
@@ -176,9 +177,9 @@ pub struct UserPromptSubmit {
 /// Fields of `SessionStart`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStart {
-    /// What brought it about.
+    /// Why the session starts.
     pub source: StartSource,
-    /// The kind of agent the session runs as.
+    /// The type of the agent that the session runs as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// The model.
@@ -190,10 +191,10 @@ pub struct SessionStart {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StartSource {
-    /// It is new.
+    /// A new session.
     #[default]
     Startup,
-    /// It goes on where it was left.
+    /// The session is resumed.
     Resume,
     /// The conversation was cleared.
     Clear,
@@ -204,14 +205,14 @@ pub enum StartSource {
 /// Fields of `SessionEnd`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnd {
-    /// Why (`clear`, `logout`, `prompt_input_exit`, `other` …).
+    /// The reason (`clear`, `logout`, `prompt_input_exit`, `other` …).
     pub reason: String,
 }
 
 /// Fields of `Stop`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// Whether the loop goes on already because a Stop hook wanted it to.
+    /// Whether the loop is already continuing because of a Stop hook.
     pub stop_hook_active: bool,
     /// The text of the last response, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,20 +224,20 @@ pub struct Stop {
 pub struct SubagentStart {
     /// The agent's id.
     pub agent_id: String,
-    /// What kind of agent.
+    /// The type of the agent.
     pub agent_type: String,
 }
 
 /// Fields of `SubagentStop`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubagentStop {
-    /// Whether the agent goes on already because a hook wanted it to.
+    /// Whether the agent is already continuing because of a hook.
     pub stop_hook_active: bool,
     /// The agent's id.
     pub agent_id: String,
-    /// The file of the agent's transcript; empty where none is kept.
+    /// The path of the agent's transcript file; empty if none is kept.
     pub agent_transcript_path: String,
-    /// What kind of agent.
+    /// The type of the agent.
     pub agent_type: String,
     /// The text of its last response, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,9 +247,9 @@ pub struct SubagentStop {
 /// Fields of `PreCompact`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreCompact {
-    /// Who wanted it.
+    /// What triggered the compaction.
     pub trigger: CompactionTrigger,
-    /// What the person asked to keep; null without.
+    /// The user's instructions for the summary; null if none were given.
     pub custom_instructions: Option<String>,
 }
 
@@ -257,9 +258,9 @@ pub struct PreCompact {
 pub struct PermissionRequested {
     /// The tool.
     pub tool_name: String,
-    /// The input that would run.
+    /// The input with which it would run.
     pub tool_input: RawJson,
-    /// Updates that would answer such questions from now on (`PermissionUpdate`).
+    /// Permission updates that would allow such calls from now on (`PermissionUpdate`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_suggestions: Option<RawJson>,
 }
@@ -267,17 +268,17 @@ pub struct PermissionRequested {
 /// Fields of `Setup`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
-    /// What it is for.
+    /// The purpose of the set-up.
     pub trigger: SetupTrigger,
 }
 
-/// What a set-up is for.
+/// The purpose of a set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SetupTrigger {
-    /// The first one.
+    /// The first set-up.
     Init,
-    /// Keeping it in order.
+    /// Maintenance.
     Maintenance,
 }
 
@@ -295,15 +296,15 @@ pub struct TeammateIdle {
 pub struct TaskCompleted {
     /// The task.
     pub task_id: String,
-    /// What it was about.
+    /// A short description of the task.
     pub task_subject: String,
-    /// The same at length.
+    /// A detailed description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_description: Option<String>,
-    /// Who did it.
+    /// The teammate that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teammate_name: Option<String>,
-    /// In which team.
+    /// The team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
 }
@@ -322,11 +323,11 @@ pub struct ConfigChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfigSource {
-    /// The person's settings.
+    /// The user's settings.
     UserSettings,
     /// The project's settings.
     ProjectSettings,
-    /// The person's settings for the project.
+    /// The user's settings for the project.
     LocalSettings,
     /// The organisation's settings.
     PolicySettings,
@@ -356,7 +357,7 @@ pub struct WorktreeCreate {
 /// Fields of `WorktreeRemove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeRemove {
-    /// Where it is.
+    /// Its path.
     pub worktree_path: String,
 }
 
@@ -393,8 +394,8 @@ impl Occurrence {
         }
     }
 
-    /// What a matcher is held against: the tool's name; in events without a tool what tells their
-    /// kinds apart (a source, a trigger, an agent's type). None: every hook of the event is meant.
+    /// The text that matchers are applied to: the tool's name, or for events without a tool what distinguishes their kinds (a
+    /// source, a trigger, an agent's type). None: every hook of the event runs.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         Some(match self {
@@ -434,7 +435,7 @@ impl Occurrence {
         })
     }
 
-    /// The call it is about.
+    /// The tool call that the event concerns.
     #[must_use]
     pub fn tool_use_id(&self) -> Option<&str> {
         match self {
@@ -457,7 +458,7 @@ impl Occurrence {
 }
 
 impl<'de> Deserialize<'de> for Occurrence {
-    /// The fields are read, others passed over: the input that all events share stands beside them.
+    /// Reads the fields of the event and ignores others: the fields that all events share are part of the same object.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (name, raw) = json::tagged(deserializer, "hook_event_name")?;
         let Some(event) = HookEvent::parse(&name) else {

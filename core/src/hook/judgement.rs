@@ -1,4 +1,4 @@
-//! What a hook of a third party can say: less may happen, never more.
+//! Answers of third-party hooks, which can only restrict a call.
 
 use alloc::{
     borrow::ToOwned,
@@ -15,36 +15,36 @@ use super::{
 };
 use crate::{json::RawJson, tool::DenyPattern};
 
-/// The answer of a narrowing hook. There is no *allow*, no changed input and no text for the model in
-/// it: whatever such a hook says, the call could do as much without it.
+/// The answer of a narrowing hook. It has no *allow*, no changed input and no text for the model: whatever such a hook answers,
+/// the call could do at least as much without it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Judgement {
-    /// No opinion. That is not an *allow*: rules and mode decide.
+    /// No opinion. This is not an *allow*: rules and mode decide.
     #[default]
     Pass,
-    /// Somebody must be asked.
+    /// Permission must be asked for.
     Ask {
-        /// Why; the person reads it.
+        /// The reason, shown to the user.
         reason: String,
     },
-    /// It must not happen.
+    /// The call is denied.
     Deny {
-        /// Why; the model reads it.
+        /// The reason, for the model.
         reason: String,
     },
-    /// It may happen with less.
+    /// The call may run with these restrictions.
     Narrow(Narrowing),
 }
 
-/// What is taken from a call.
+/// Restrictions of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Narrowing {
-    /// Paths that stay unreachable for it, beside those of the deny rules.
+    /// Paths that the call cannot access, in addition to those of the deny rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny_paths: Vec<DenyPattern>,
-    /// Milliseconds it may take, if that is less than it would have.
+    /// A time limit in milliseconds, if it is shorter than the call's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u32>,
 }
@@ -65,7 +65,7 @@ impl Narrowing {
         })
     }
 
-    /// Takes what another takes too.
+    /// Adds the restrictions of another narrowing.
     pub(crate) fn and(&mut self, other: &Self) {
         for pattern in &other.deny_paths {
             if !self.deny_paths.contains(pattern) {
@@ -82,11 +82,10 @@ pub(crate) fn shorter(one: Option<u32>, other: Option<u32>) -> Option<u32> {
 }
 
 impl Judgement {
-    /// Reads `{"verdict": "pass" | "ask" | "deny" | "narrow", …}`, or the output of an ordinary hook as
-    /// far as it narrows.
+    /// Reads `{"verdict": "pass" | "ask" | "deny" | "narrow", …}`, or the output of an ordinary hook if it only restricts.
     ///
     /// # Errors
-    /// [`HookOutputError`]: unreadable, or it would widen what may happen.
+    /// [`HookOutputError`]: unreadable, or it would allow more than without the hook.
     pub fn parse(json: &RawJson, event: HookEvent) -> Result<Self, HookOutputError> {
         let fields = Fields::read("", json)?;
         let Some(verdict) = fields.text("verdict")? else {
@@ -110,7 +109,7 @@ impl Judgement {
         }
     }
 
-    /// What an ordinary output says, if it only narrows.
+    /// The judgement of an ordinary output that only restricts.
     fn of_output(output: &SyncOutput) -> Result<Self, HookOutputError> {
         let widens = |place: &str, what: &str| {
             Err(HookOutputError {

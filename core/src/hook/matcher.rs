@@ -1,4 +1,4 @@
-//! Which tools a hook is for.
+//! Matchers: which tools a hook runs for.
 
 use alloc::{
     borrow::ToOwned,
@@ -14,9 +14,9 @@ use crate::{pattern::Pattern, permission::other_tool_name};
 /// A hook's matcher (Agent SDK reference, `HookCallbackMatcher.matcher`).
 ///
 /// - Absent, empty or `*`: everything.
-/// - Names joined by `|` or `,` (`Edit|Write`, `Bash, Read`): exactly these. `Bash` is not `BashOutput`.
-/// - Anything else: a regular expression ([`Pattern`]) that is searched for anywhere in the name
-///   (`^mcp__`, `Notebook.*`). One that asks for a comma, or for a space beside `|`, is refused: it would never match.
+/// - Names joined by `|` or `,` (`Edit|Write`, `Bash, Read`): exactly these. `Bash` does not match `BashOutput`.
+/// - Anything else: a regular expression ([`Pattern`]) that is searched for anywhere in the name (`^mcp__`, `Notebook.*`). An
+///   expression that requires a comma, or a space next to `|`, is refused: it would never match.
 ///
 /// The tool that starts subagents is matched by both its names, `Task` and `Agent`.
 #[derive(Debug, Clone, Default)]
@@ -34,16 +34,16 @@ enum Kind {
 }
 
 impl Matcher {
-    /// Matches everything.
+    /// A matcher for everything.
     #[must_use]
     pub fn everything() -> Self {
         Self::default()
     }
 
-    /// Reads a matcher.
+    /// Parses a matcher.
     ///
     /// # Errors
-    /// [`MatcherError`] with the place in the text.
+    /// [`MatcherError`] with the position in the text.
     pub fn parse(text: &str) -> Result<Self, MatcherError> {
         let text = text.trim();
         let error = |problem: String| MatcherError {
@@ -78,7 +78,7 @@ impl Matcher {
         })
     }
 
-    /// Whether it is about this name.
+    /// Whether it matches this name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matches_as_written(name)
@@ -94,7 +94,7 @@ impl Matcher {
     }
 }
 
-/// The names that a text lists, if it is a list of names.
+/// The names in a text that is a list of names.
 fn names(text: &str) -> Option<Vec<String>> {
     let names = text.split(['|', ',']).map(str::trim);
     names
@@ -102,7 +102,7 @@ fn names(text: &str) -> Option<Vec<String>> {
         .collect()
 }
 
-/// Whether an expression has a comma that stands for itself: one outside of `{2,3}` and `[a,b]`.
+/// Whether an expression contains a literal comma: one outside of `{2,3}` and `[a,b]`.
 fn asks_for_a_comma(text: &str) -> bool {
     let (mut in_class, mut in_count, mut escaped) = (false, false, false);
     for c in text.chars() {
@@ -148,7 +148,7 @@ impl Serialize for Matcher {
 }
 
 impl<'de> Deserialize<'de> for Matcher {
-    /// A text; null is everything.
+    /// Reads a text; null matches everything.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Option<String> = Option::deserialize(deserializer)?;
         Self::parse(&text.unwrap_or_default())
@@ -156,13 +156,13 @@ impl<'de> Deserialize<'de> for Matcher {
     }
 }
 
-/// A matcher that cannot be read.
+/// An invalid matcher.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hook matcher `{matcher}` is not usable: {problem}")]
 pub struct MatcherError {
-    /// The matcher as it is written.
+    /// The matcher as written.
     pub matcher: String,
-    /// What is wrong, where, and what would be right.
+    /// What is wrong, where, and what would be valid.
     pub problem: String,
 }
 
@@ -191,13 +191,13 @@ mod tests {
             ("Read$|^Glob$", "Globe", false),
             ("^(?!Bash)", "Read", true),
             ("^(?!Bash)", "Bash", false),
-            // A list with commas, which an expression would never match.
+            // A list with commas, which would never match as an expression.
             ("Bash,PowerShell", "Bash", true),
             ("Bash,PowerShell", "PowerShell", true),
             ("Bash, PowerShell", "PowerShell", true),
             ("Bash,PowerShell", "BashOutput", false),
             ("Edit | Write", "Write", true),
-            // A hyphen makes no expression of a name.
+            // A hyphen does not turn a name into an expression.
             ("code-reviewer", "code-reviewer", true),
             ("code-reviewer", "senior-code-reviewer", false),
             ("mcp__my-server", "mcp__my-server__list", false),

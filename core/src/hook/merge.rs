@@ -1,4 +1,4 @@
-//! What the hooks of one occurrence say together.
+//! Merges the answers of all hooks of one event.
 
 use alloc::{
     borrow::ToOwned,
@@ -13,61 +13,61 @@ use super::{
 };
 use crate::json::RawJson;
 
-/// One hook's part.
+/// The answer of one hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voice {
     /// The hook.
     pub hook: String,
-    /// What a failure of it means.
+    /// How a failure of it is treated.
     pub on_failure: FailurePolicy,
-    /// What it said.
+    /// Its interpreted answer.
     pub opinion: Opinion,
 }
 
-/// What the hooks of one occurrence say together. It depends on the order of registration, never on
-/// which hook was done first.
+/// The merged answers of the hooks of one event. The result depends on the order of registration, never on which hook finished
+/// first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The run is to end; the first reason given.
+    /// Set if the run is to end: the first reason given.
     pub stop: Option<String>,
-    /// Whether a call may run: deny wins over defer, defer over ask, ask over allow.
+    /// The decision about a call: deny wins over defer, defer over ask, ask over allow.
     pub permission: Option<Ruling>,
-    /// The input that is to run instead: the last one given.
+    /// The input that replaces the call's input: the last one given.
     pub updated_input: Option<RawJson>,
-    /// The answer to a permission question: deny wins over allow.
+    /// The answer to a permission request: deny wins over allow.
     pub request: Option<RequestDecision>,
-    /// `decision: "block"`, with all reasons; for calls it is a denial.
+    /// `decision: "block"`, with all reasons; for calls this is a denial.
     pub block: Option<String>,
     /// Texts for the model, in order.
     pub context: Vec<String>,
-    /// Messages for the person, in order.
+    /// Messages for the user, in order.
     pub system_messages: Vec<String>,
-    /// What the model sees in place of a tool's output: the last one given.
+    /// The replacement for a tool's output: the last one given.
     pub updated_output: Option<RawJson>,
-    /// Where a hook has made the worktree that was needed: the last one given.
+    /// The path of the worktree that a hook created: the last one given.
     pub worktree_path: Option<String>,
-    /// What is taken from a call.
+    /// The restrictions of the call.
     pub narrowing: Narrowing,
-    /// A call that was denied may be tried again.
+    /// Whether the model may retry a call that was denied.
     pub retry: bool,
 }
 
-/// What hooks say about a call.
+/// The hooks' decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
     /// The strictest decision.
     pub decision: PermissionDecision,
-    /// The reasons of those who took it, one a line.
+    /// The reasons of the hooks that made this decision, one per line.
     pub reason: String,
-    /// The first hook that took it.
+    /// The first hook that made this decision.
     pub hook: String,
 }
 
-/// Puts together what hooks said, given in the order of registration.
+/// Merges the answers of hooks, given in the order of registration.
 ///
-/// - **Deny wins over defer, defer over ask, ask over allow.** The reasons of all that took the winning decision are kept.
-/// - **The last changed input wins**, and an *allow* counts only for the input that runs: of a hook that saw
-///   the input as it was, or that set it itself. Whoever allowed something else has allowed nothing.
+/// - **Deny wins over defer, defer over ask, ask over allow.** The reasons of all hooks with the winning decision are kept.
+/// - **The last changed input wins**, and an *allow* counts only for the input that runs: the hook must have seen the input
+///   unchanged, or have set it itself. An *allow* for any other input is ignored.
 /// - Context and messages are kept in order; the first `stopReason` counts; the last changed output wins.
 #[must_use]
 pub fn merge(event: HookEvent, voices: &[Voice]) -> Merged {
@@ -130,7 +130,7 @@ pub fn merge(event: HookEvent, voices: &[Voice]) -> Merged {
     merged
 }
 
-/// A decision with its reason, whose it is, and the input it set.
+/// A decision with its reason, its hook, and the input that the hook set.
 type Taken<'a> = (PermissionDecision, String, &'a Voice, Option<&'a RawJson>);
 
 impl Merged {
@@ -163,7 +163,7 @@ impl Merged {
     }
 
     fn rule(&mut self, mut rulings: Vec<Taken<'_>>) {
-        // Who allowed another input than the one that runs has not allowed this one.
+        // An *allow* for another input than the one that runs does not count.
         let runs = self.updated_input.as_ref();
         rulings
             .retain(|(decision, _, _, set)| *decision != PermissionDecision::Allow || *set == runs);
@@ -281,7 +281,7 @@ fn reason_of(output: &SyncOutput) -> String {
         .unwrap_or_else(|| "no reason was given".to_string())
 }
 
-/// Two JSON arrays as one.
+/// Concatenates two JSON arrays.
 fn joined(one: Option<RawJson>, other: Option<RawJson>) -> Option<RawJson> {
     let (Some(first), Some(second)) = (&one, &other) else {
         return one.or(other);
@@ -483,7 +483,7 @@ mod tests {
                 reason: "no".to_owned(),
             })
         };
-        // It cannot keep a session from ending.
+        // A narrowing hook cannot keep a session from ending.
         assert_eq!(merge(HookEvent::Stop, &[voice(deny())]), Merged::default());
         let refused = merge(HookEvent::UserPromptSubmit, &[voice(deny())]);
         assert_eq!(refused.block.as_deref(), Some("no"));

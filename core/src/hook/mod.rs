@@ -1,9 +1,9 @@
-//! Hooks: what runs at the turning points of a session, and what it may decide there.
+//! Hooks: extensions that run at the events of a session, and what they may decide.
 //!
-//! A hook is a name that the host can run: a component, a program, a closure; to the core they are one
-//! [`RunHook`](crate::effect::Effect::RunHook) effect. [`PolicySpec::hooks`](crate::spec::PolicySpec::hooks) registers hooks by event and
-//! tool, a [`HookInput`] tells them what happened, their answers are read strictly ([`HookOutput`], or
-//! [`Judgement`] for third parties) and put together in the order of registration ([`merge()`]).
+//! A hook is a name that the host can run: a component, a program, a closure. To the core each is a
+//! [`RunHook`](crate::effect::Effect::RunHook) effect. [`PolicySpec::hooks`](crate::spec::PolicySpec::hooks) registers hooks by
+//! event and tool, and a [`HookInput`] describes the event. The answers are parsed strictly ([`HookOutput`], or [`Judgement`] for
+//! third parties) and merged in the order of registration ([`merge()`]).
 
 mod call;
 mod compaction;

@@ -1,7 +1,7 @@
-//! What a hook answers (Agent SDK reference, `HookJSONOutput`), read strictly.
+//! Hook outputs (Agent SDK reference, `HookJSONOutput`), parsed strictly.
 //!
-//! A field that is misspelt would be a refusal that nobody hears, so what is unknown is an error with its
-//! place, and the hook counts as failed.
+//! A misspelt field could be a refusal that goes unnoticed. Unknown fields are therefore an error that names the field, and the
+//! hook counts as failed.
 
 mod fields;
 
@@ -17,64 +17,64 @@ use self::fields::nothing;
 use super::HookEvent;
 use crate::json::RawJson;
 
-/// What a hook answers.
+/// The output of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum HookOutput {
-    /// It goes on by itself: the loop does not wait, and nothing more is heard of it.
+    /// The hook continues in the background: the loop does not wait, and ignores its further output.
     Async(AsyncOutput),
-    /// It is done.
+    /// The hook is done.
     Done(SyncOutput),
 }
 
-/// An answer that asks not to be waited for.
+/// An output that asks the loop not to wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AsyncOutput {
     #[serde(rename = "async")]
     is_async: bool,
-    /// Milliseconds after which whoever runs the hook may stop it.
+    /// The time in milliseconds after which the host may stop the hook.
     #[serde(rename = "asyncTimeout", skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
 
-/// An answer with everything it has to say.
+/// The output of a hook that is done.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncOutput {
     /// `false` ends the run.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub goes_on: Option<bool>,
-    /// Keep what the hook wrote out of the messages.
+    /// Leave the hook's output out of the messages.
     #[serde(skip_serializing_if = "nothing")]
     pub suppress_output: bool,
-    /// Why the run ends; the person reads it.
+    /// Why the run ends; shown to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// The short form of a verdict.
+    /// The short form of a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<BlockDecision>,
-    /// A message for the person.
+    /// A message for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
-    /// Why `decision` is what it is; the model reads it.
+    /// The reason for `decision`, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What only this event's hooks can say.
+    /// Fields specific to the event.
     #[serde(rename = "hookSpecificOutput", skip_serializing_if = "Option::is_none")]
     pub specific: Option<SpecificOutput>,
 }
 
-/// The short form of a verdict.
+/// The short form of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockDecision {
-    /// Go ahead: what `allow` is for a call.
+    /// Proceed: same as `allow` for a call.
     Approve,
-    /// Do not: a call is denied, a prompt dropped, a stop becomes another turn, a result gets the reason as feedback.
+    /// Refuse: a call is denied, a prompt dropped, a stop becomes another turn, a result gets the reason as feedback.
     Block,
 }
 
-/// What only one event's hooks can say.
+/// Fields specific to one event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "hookEventName")]
 #[non_exhaustive]
@@ -82,13 +82,13 @@ pub enum SpecificOutput {
     /// Before a call.
     #[serde(rename_all = "camelCase")]
     PreToolUse {
-        /// Whether it may run.
+        /// The decision about the call.
         #[serde(skip_serializing_if = "Option::is_none")]
         permission_decision: Option<PermissionDecision>,
-        /// Why; on a denial the model reads it.
+        /// The reason; on a denial the model receives it.
         #[serde(skip_serializing_if = "Option::is_none")]
         permission_decision_reason: Option<String>,
-        /// Run it with this input instead: an object. It is checked and judged as the model's own.
+        /// Replaces the input of the call; an object. It is validated and judged like the model's own input.
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_input: Option<RawJson>,
         /// Text for the model.
@@ -101,14 +101,14 @@ pub enum SpecificOutput {
         /// Text for the model.
         #[serde(skip_serializing_if = "Option::is_none")]
         additional_context: Option<String>,
-        /// What the model sees in place of the tool's output; also read under the name `updatedToolOutput`.
+        /// Replaces the tool's output for the model; also read under the name `updatedToolOutput`.
         #[serde(
             rename = "updatedMCPToolOutput",
             skip_serializing_if = "Option::is_none"
         )]
         updated_output: Option<RawJson>,
     },
-    /// In place of a question.
+    /// Instead of a permission request.
     PermissionRequest {
         /// The answer.
         decision: RequestDecision,
@@ -119,13 +119,13 @@ pub enum SpecificOutput {
         #[serde(skip_serializing_if = "Option::is_none")]
         retry: Option<bool>,
     },
-    /// When a worktree is needed.
+    /// When a worktree is requested.
     #[serde(rename_all = "camelCase")]
     WorktreeCreate {
-        /// Where the hook has made it: an absolute path. None is made besides.
+        /// The absolute path of the worktree that the hook created. No other one is created.
         worktree_path: String,
     },
-    /// Text for the model, of the events that say nothing else.
+    /// Text for the model, for events without other specific fields.
     #[serde(untagged)]
     Context(ContextOutput),
 }
@@ -142,57 +142,57 @@ pub struct ContextOutput {
     pub additional_context: Option<String>,
 }
 
-/// Whether a call may run.
+/// A decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionDecision {
-    /// Yes, unless a deny rule says no.
+    /// Run it, unless a deny rule applies.
     Allow,
-    /// Somebody must be asked, whatever rules and mode say.
+    /// Ask for permission, whatever rules and mode say.
     Ask,
-    /// Not now: the run ends with the call, and whoever started it decides about it.
+    /// Not now: the run ends with this call, and whoever started the run decides about it.
     Defer,
-    /// No.
+    /// Do not run it.
     Deny,
 }
 
-/// The answer to a permission question.
+/// The answer to a permission request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
 pub enum RequestDecision {
     /// Run it.
     #[serde(rename_all = "camelCase")]
     Allow {
-        /// With this input instead: an object. It is checked and judged again.
+        /// Replaces the input of the call; an object. It is validated and judged again.
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_input: Option<RawJson>,
-        /// Changes of the permissions (`PermissionUpdate[]`).
+        /// Permission updates (`PermissionUpdate[]`).
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_permissions: Option<RawJson>,
     },
     /// Do not run it.
     Deny {
-        /// What the model reads.
+        /// The message for the model.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// End the run too.
+        /// Also end the run.
         #[serde(skip_serializing_if = "nothing")]
         interrupt: bool,
     },
 }
 
-/// An answer that cannot be read, and where.
+/// An invalid hook output, with the position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("hook output, {place}: {problem}")]
 pub struct HookOutputError {
-    /// The field, as a path from the outermost object; "the answer" for the whole.
+    /// The field, as a path from the outermost object; "the answer" for the whole output.
     pub place: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what would be valid.
     pub problem: String,
 }
 
 impl Default for HookOutput {
-    /// Nothing to say.
+    /// No opinion.
     fn default() -> Self {
         Self::Done(SyncOutput::default())
     }
@@ -205,17 +205,17 @@ impl From<SyncOutput> for HookOutput {
 }
 
 impl HookOutput {
-    /// Before a call: it must not run; the model reads why.
+    /// For `PreToolUse`: denies the call; the model receives the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::ruling(PermissionDecision::Deny, Some(reason.into()))
     }
 
-    /// Before a call: somebody must be asked.
+    /// For `PreToolUse`: permission must be asked for.
     pub fn ask(reason: impl Into<String>) -> Self {
         Self::ruling(PermissionDecision::Ask, Some(reason.into()))
     }
 
-    /// Before a call: it may run unless a deny or ask rule stands against it.
+    /// For `PreToolUse`: allows the call unless a deny or ask rule applies.
     #[must_use]
     pub fn allow() -> Self {
         Self::ruling(PermissionDecision::Allow, None)
@@ -233,7 +233,7 @@ impl HookOutput {
         })
     }
 
-    /// `decision: "block"`: a prompt is dropped, a run goes on, a result gets the reason as feedback.
+    /// `decision: "block"`: a prompt is dropped, a run continues, a result gets the reason as feedback.
     pub fn block(reason: impl Into<String>) -> Self {
         Self::Done(SyncOutput {
             decision: Some(BlockDecision::Block),
@@ -251,7 +251,7 @@ impl HookOutput {
         })
     }
 
-    /// When a worktree is needed: it is there, at this absolute path.
+    /// For `WorktreeCreate`: the worktree was created at this absolute path.
     pub fn worktree(path: impl Into<String>) -> Self {
         Self::Done(SyncOutput {
             specific: Some(SpecificOutput::WorktreeCreate {
@@ -261,7 +261,7 @@ impl HookOutput {
         })
     }
 
-    /// Not to be waited for; whoever runs it may stop it after so many milliseconds.
+    /// The loop does not wait for the hook; the host may stop it after this many milliseconds.
     #[must_use]
     pub fn run_on(timeout_ms: Option<u64>) -> Self {
         Self::Async(AsyncOutput {
@@ -270,10 +270,10 @@ impl HookOutput {
         })
     }
 
-    /// Reads the answer of a hook of this event.
+    /// Parses the output of a hook of this event.
     ///
     /// # Errors
-    /// [`HookOutputError`] with the place: a field that is unknown, doubled, of the wrong kind or of another event.
+    /// [`HookOutputError`] with the position: a field that is unknown, duplicated, of the wrong type or of another event.
     pub fn parse(json: &RawJson, event: HookEvent) -> Result<Self, HookOutputError> {
         let fields = Fields::read("", json)?;
         if fields.boolean("async")? == Some(true) {
@@ -311,7 +311,7 @@ impl HookOutput {
         }))
     }
 
-    /// The answer as JSON.
+    /// The output as JSON.
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         // Strings, booleans, numbers and raw JSON only: encoding cannot fail.
@@ -385,7 +385,7 @@ impl SpecificOutput {
                 })?;
                 Ok(Self::WorktreeCreate { worktree_path })
             }
-            // Kept out of the words of a refusal; the prompt is not repeated in ours.
+            // `suppressOriginalPrompt` is accepted without effect: the text of a refusal never repeats the prompt.
             HookEvent::UserPromptExpansion => {
                 fields.only(&[
                     "hookEventName",
@@ -411,7 +411,7 @@ impl SpecificOutput {
         }
     }
 
-    /// What it adds for the model.
+    /// Its text for the model.
     #[must_use]
     pub fn additional_context(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! Which hooks a session has.
+//! Registration of hooks.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{HookEvent, Matcher, Occurrence};
 use crate::{json::write, sorted::SortedMap};
 
-/// How long a hook may take where its matcher does not say: a minute.
+/// The default time limit of a hook: a minute.
 pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
-/// No hook is given longer than a day.
+/// The longest time limit of a hook: a day.
 const LONGEST_TIMEOUT_MS: u64 = 86_400_000;
 
 /// Hooks of one event for some tools (Agent SDK reference, `HookCallbackMatcher`).
@@ -19,14 +19,14 @@ const LONGEST_TIMEOUT_MS: u64 = 86_400_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookMatcher {
-    /// When.
+    /// The event.
     pub event: HookEvent,
-    /// For which tools; for events without a tool see [`Occurrence::subject`].
+    /// The tools it runs for; for events without a tool see [`Occurrence::subject`].
     #[serde(default)]
     pub matcher: Matcher,
-    /// The hooks, by the names under which the host knows them. The same name runs once an occurrence.
+    /// The hooks, by the names under which the host knows them. Each name runs once per event.
     pub hooks: Vec<String>,
-    /// How long each of them may take, in milliseconds; in JSON `timeout`, in seconds.
+    /// The time limit of each hook in milliseconds; in JSON `timeout`, in seconds.
     #[serde(
         rename = "timeout",
         default = "default_timeout",
@@ -34,10 +34,10 @@ pub struct HookMatcher {
         deserialize_with = "from_seconds"
     )]
     pub timeout_ms: u64,
-    /// What a failure means; none is [`FailurePolicy::of`] the event.
+    /// How a failure is treated; none means [`FailurePolicy::of`] the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<FailurePolicy>,
-    /// Whether they may widen what happens.
+    /// Whether the hooks are trusted or may only narrow.
     #[serde(default)]
     pub kind: HookKind,
     /// Where the registration comes from, for messages (`user settings`, `plugin x`).
@@ -45,35 +45,35 @@ pub struct HookMatcher {
     pub source: String,
 }
 
-/// Whose hooks these are.
+/// The origin of hooks, which determines what they may decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HookKind {
-    /// The person's or the embedding program's own: they may allow and change what happens.
+    /// Hooks of the user or of the embedding program: they may allow calls and change inputs.
     #[default]
     Trusted,
-    /// A third party's: their answers are [`Judgement`](super::Judgement)s, which have no *allow*.
+    /// Third-party hooks: their answers are [`Judgement`](super::Judgement)s, which have no *allow*.
     Narrowing,
 }
 
-/// What it means when a hook crashes, hangs, exits with an error or answers nonsense.
+/// How a hook that crashes, hangs, exits with an error or gives an invalid answer is treated.
 ///
-/// It is always reported ([`HookResponse`](crate::message::HookResponse)) and never ends the run.
+/// A failure is always reported ([`HookResponse`](crate::message::HookResponse)) and never ends the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailurePolicy {
-    /// As if the hook had not been there.
+    /// As if the hook did not exist.
     Continue,
-    /// Somebody is asked in its stead; where nobody can be, the call is denied. For events that judge no
-    /// call the same as [`FailurePolicy::Continue`].
+    /// Permission is asked for instead; if nobody can be asked, the call is denied. For events that do not concern calls, the
+    /// same as [`FailurePolicy::Continue`].
     Ask,
-    /// What it should have judged does not happen: a call is denied, a prompt dropped. For events at which
-    /// nothing can be refused the same as [`FailurePolicy::Continue`].
+    /// What the hook should have checked is refused: a call is denied, a prompt dropped. For events at which nothing can be
+    /// refused, the same as [`FailurePolicy::Continue`].
     Block,
 }
 
 impl FailurePolicy {
-    /// The policy of an event for which nothing else was set: calls are asked about, everything else goes on.
+    /// The default policy of an event: permission is asked for calls; otherwise the failure is ignored.
     #[must_use]
     pub fn of(event: HookEvent) -> Self {
         if event.judges_calls() {
@@ -91,7 +91,7 @@ impl From<HookEvent> for HookMatcher {
 }
 
 impl HookMatcher {
-    /// Hooks of an event, whatever the tool, trusted, with the usual timeout.
+    /// Trusted hooks of an event for all tools, with the default time limit.
     pub fn new<S: Into<String>>(event: HookEvent, hooks: impl IntoIterator<Item = S>) -> Self {
         Self {
             event,
@@ -104,13 +104,13 @@ impl HookMatcher {
         }
     }
 
-    /// The same before its hooks have names: whoever runs them gives these.
+    /// A registration without hooks, for hosts that add their names later.
     #[must_use]
     pub fn of(event: HookEvent) -> Self {
         Self::new(event, core::iter::empty::<String>())
     }
 
-    /// What a failure of its hooks means.
+    /// How a failure of its hooks is treated.
     #[must_use]
     pub fn failure_policy(&self) -> FailurePolicy {
         self.on_failure
@@ -118,7 +118,7 @@ impl HookMatcher {
     }
 }
 
-/// The hooks that an occurrence concerns, each once, in the order of registration.
+/// The hooks to run for an event, each once, in the order of registration.
 #[must_use]
 pub fn concerned<'a>(
     matchers: &'a [HookMatcher],
@@ -141,7 +141,7 @@ fn default_timeout() -> u64 {
 fn to_seconds<S: Serializer>(ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     match ms % 1000 {
         0 => serializer.serialize_u64(ms / 1000),
-        // A number of milliseconds below a day is exact, and so is what reading makes of it again.
+        // A number of milliseconds below a day is represented exactly, and reading it gives the same number.
         _ => serializer.serialize_f64(u32::try_from(*ms).map_or(86_400.0, f64::from) / 1000.0),
     }
 }
@@ -153,25 +153,25 @@ fn from_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
     }
 }
 
-/// A timeout in milliseconds from seconds, as settings and SDKs write it.
+/// Converts a time limit in seconds, as in settings and SDKs, to milliseconds.
 ///
 /// # Errors
-/// [`TimeoutError`] unless the number is more than 0; more than a day is a day.
+/// [`TimeoutError`] unless the number is more than 0. More than a day becomes a day.
 pub fn timeout_from_seconds(seconds: f64) -> Result<u64, TimeoutError> {
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(TimeoutError {
             given: write::to_text(&seconds),
         });
     }
-    // Floating point casts saturate; less than a millisecond is one.
+    // Floating point casts saturate; less than a millisecond becomes one.
     Ok(((seconds * 1000.0) as u64).clamp(1, LONGEST_TIMEOUT_MS))
 }
 
-/// A timeout that is none.
+/// An invalid time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the timeout of a hook must be more than 0 seconds, not {given}")]
 pub struct TimeoutError {
-    /// What was given.
+    /// The value that was given.
     pub given: String,
 }
 

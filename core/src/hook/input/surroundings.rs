@@ -1,4 +1,4 @@
-//! What hooks are told of where the work is done and what is read there.
+//! Hook events about memory files and the working directory.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 /// Fields of `InstructionsLoaded`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionsLoaded {
-    /// The file.
+    /// The path of the file.
     pub file_path: String,
-    /// Whose instructions they are.
+    /// The scope of the file.
     pub memory_type: MemoryType,
-    /// Why they were read.
+    /// Why it was loaded.
     pub load_reason: LoadReason,
-    /// The patterns under which they hold.
+    /// The path patterns to which it applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub globs: Option<Vec<String>>,
-    /// The file that made them be read.
+    /// The file whose access caused it to be loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_file_path: Option<String>,
-    /// The file that names this one.
+    /// The file that includes this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_file_path: Option<String>,
 }
 
-/// Whose instructions they are.
+/// The scope of a memory file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryType {
-    /// The person's.
+    /// The user's.
     User,
     /// The project's.
     Project,
-    /// The person's for the project.
+    /// The user's for the project.
     Local,
     /// The organisation's.
     Managed,
 }
 
-/// Why instructions were read.
+/// Why a memory file was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadReason {
-    /// The session begins.
+    /// A session started.
     SessionStart,
-    /// A file below their folder was looked at.
+    /// A file below its folder was accessed.
     NestedTraversal,
-    /// A file that they hold for was looked at.
+    /// A file matching its patterns was accessed.
     PathGlobMatch,
-    /// Others name them.
+    /// Another memory file includes it.
     Include,
     /// The conversation was compacted.
     Compact,
@@ -68,8 +68,8 @@ impl LoadReason {
 /// Fields of `CwdChanged`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CwdChanged {
-    /// Where the work was done until now.
+    /// The previous working directory.
     pub old_cwd: String,
-    /// Where it goes on.
+    /// The new working directory.
     pub new_cwd: String,
 }

@@ -1,4 +1,4 @@
-//! What hooks are told of the way an answer takes: its calls, its failure, the prompt that it began with.
+//! Hook events during an answer: tool calls, failures, prompts.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,16 +13,16 @@ pub struct PostToolBatch {
     pub tool_calls: Vec<BatchCall>,
 }
 
-/// A call that has its result.
+/// A call with its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchCall {
     /// The tool.
     pub tool_name: String,
-    /// The input that ran.
+    /// The input with which it ran.
     pub tool_input: RawJson,
     /// The call.
     pub tool_use_id: String,
-    /// What the model is about to read: a text, or content blocks.
+    /// The content for the model: a text, or content blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<RawJson>,
 }
@@ -32,29 +32,29 @@ pub struct BatchCall {
 pub struct PermissionDenied {
     /// The tool.
     pub tool_name: String,
-    /// The input that does not run.
+    /// The input of the denied call.
     pub tool_input: RawJson,
     /// The call.
     pub tool_use_id: String,
-    /// Why, as the model reads it.
+    /// The reason, as the model receives it.
     pub reason: String,
 }
 
 /// Fields of `PostCompact`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostCompact {
-    /// Who wanted it.
+    /// What triggered the compaction.
     pub trigger: CompactionTrigger,
-    /// What the model wrote of what was before.
+    /// The summary that the model wrote.
     pub compact_summary: String,
 }
 
 /// Fields of `StopFailure`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopFailure {
-    /// What kind of failure.
+    /// The class of the error.
     pub error: ErrorClass,
-    /// The same in words.
+    /// The error message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_details: Option<String>,
     /// The text of the last response, if there was one.
@@ -62,23 +62,23 @@ pub struct StopFailure {
     pub last_assistant_message: Option<String>,
 }
 
-/// Fields of `UserPromptExpansion`: the command that a prompt was before it was expanded.
+/// Fields of `UserPromptExpansion`: the command that was expanded to the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserPromptExpansion {
-    /// What was expanded.
+    /// The kind of command.
     pub expansion_type: ExpansionType,
-    /// The command, without its slash.
+    /// The command, without the slash.
     pub command_name: String,
-    /// What stood behind it.
+    /// Its arguments.
     pub command_args: String,
     /// Where the command comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_source: Option<String>,
-    /// What was typed.
+    /// The text as typed.
     pub prompt: String,
 }
 
-/// What becomes a prompt.
+/// What was expanded to a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpansionType {

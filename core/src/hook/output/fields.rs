@@ -1,4 +1,4 @@
-//! The fields of an answer, each read with its place.
+//! The fields of a hook output, each read with its path.
 
 use alloc::{
     borrow::ToOwned,
@@ -10,14 +10,14 @@ use alloc::{
 use super::HookOutputError;
 use crate::json::{RawJson, RawObject};
 
-/// An object whose fields are all known, and each of which occurs once.
+/// An object whose fields must all be known and occur only once.
 pub(in crate::hook) struct Fields {
-    /// The path to the object, with a dot at its end; empty for the outermost.
+    /// The path to the object, ending in a dot; empty for the outermost object.
     path: String,
     object: RawObject,
 }
 
-/// For fields that are written only when they are set.
+/// For fields that are serialised only if set.
 #[allow(clippy::trivially_copy_pass_by_ref)] // the shape serde wants
 pub(super) fn nothing(set: &bool) -> bool {
     !set
@@ -42,7 +42,7 @@ impl Fields {
         }
     }
 
-    /// Refuses every other field.
+    /// Refuses fields other than these.
     pub(in crate::hook) fn only(&self, known: &[&str]) -> Result<(), HookOutputError> {
         match self.object.keys().find(|name| !known.contains(name)) {
             None => Ok(()),
@@ -60,7 +60,7 @@ impl Fields {
         }
     }
 
-    /// The value; null is as good as absent.
+    /// The value of a field; null counts as absent.
     pub(in crate::hook) fn raw(&self, name: &str) -> Option<RawJson> {
         self.object
             .get(name)
