@@ -1,28 +1,29 @@
-//! Calls that were let run, with why: those of the core's own tools too, which no effect shows.
+//! Calls that were allowed to run, with the reason. Includes calls of core tools, which produce no effect.
 
 use alloc::{borrow::ToOwned, string::String};
 
 use super::{Session, Shared, Thread};
 use crate::effect::{EffectId, Stage};
 
-/// A call that was let run ([`Session::approved_calls`]).
+/// A call that was allowed to run ([`Session::approved_calls`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovedCall {
-    /// The effect that runs it. Calls of tools that the core runs itself have its name only: no effect of it goes out.
+    /// The effect that runs it. For a core tool it is only a name: no such effect is emitted.
     pub effect: EffectId,
-    /// The model's id of the call. Each thread has ids of its own: an agent's call may have the id of one of the conversation.
+    /// The model's id of the call. Ids are unique only within a thread: a subagent's call may have the same id as one of the main
+    /// thread.
     pub tool_use_id: String,
-    /// The call that the agent works on which makes this one, as messages have it; none on the main thread.
+    /// The call that started the subagent making this call, as in messages; none on the main thread.
     pub parent_tool_use_id: Option<String>,
-    /// The tool, as the model called it.
+    /// The tool, by the name the model used.
     pub tool_name: String,
-    /// Why it may run.
+    /// Why it was allowed to run.
     pub cause: String,
 }
 
 impl Session {
-    /// The calls that the last input let run, in the order in which they were: for whoever keeps account of what an agent did. A call that was lost and runs once more ([`RetryClass`](crate::tool::RetryClass))
-    /// is there once more.
+    /// The calls that the last input allowed to run, in that order, for audit logs. A call that was lost and is run again
+    /// ([`RetryClass`](crate::tool::RetryClass)) is listed again.
     #[must_use]
     pub fn approved_calls(&self) -> &[ApprovedCall] {
         &self.shared.approved_calls
@@ -30,7 +31,7 @@ impl Session {
 }
 
 impl Thread {
-    /// Records why a call may run. It runs from now on.
+    /// Records why a call may run, and marks it as running.
     pub(super) fn let_run(&mut self, shared: &mut Shared, index: usize, cause: String) {
         let effect = self.call_effect(shared, index, Stage::Run);
         let parent_tool_use_id = self.parent_tool_use_id();

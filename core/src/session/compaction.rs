@@ -1,4 +1,4 @@
-//! Compaction: asking for the summary, and what comes of it.
+//! Compaction: the request for the summary, and its outcome.
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
@@ -15,13 +15,13 @@ use crate::{
 };
 
 impl Thread {
-    /// Where the conversation can be cut.
+    /// The index at which the conversation can be cut.
     pub(super) fn cut(&self) -> Option<usize> {
         let policy = &self.spec.prompt.context.compaction;
         policy.cut(self.context.history())
     }
 
-    /// Whether the next request would come too close to the limit.
+    /// Whether the context is so large that it has to be compacted before the next request.
     pub(super) fn must_compact(&self) -> bool {
         let policy = &self.spec.prompt.context.compaction;
         let window =
@@ -34,7 +34,7 @@ impl Thread {
         self.run.may_compact() && tokens >= threshold.max(grown) && self.cut().is_some()
     }
 
-    /// Makes ready for a compaction; the event leads to it.
+    /// Prepares a compaction and returns the event that starts it.
     pub(super) fn compact(
         &mut self,
         shared: &mut Shared,
@@ -57,7 +57,7 @@ impl Thread {
         Event::Compact
     }
 
-    /// A prompt that asks for compaction and nothing else (`/compact`).
+    /// A prompt that only asks for compaction (`/compact`).
     pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) -> Event {
         match self.stop_at_budget(shared) {
             Some(stop) => stop,
@@ -70,7 +70,7 @@ impl Thread {
         }
     }
 
-    /// Whether a request that is too long can be made shorter; then the event leads to it.
+    /// If a request that is too long can be shortened, prepares that and returns the event that starts it.
     pub(super) fn compact_because(
         &mut self,
         shared: &mut Shared,
@@ -86,7 +86,7 @@ impl Thread {
         })
     }
 
-    /// Hooks have seen the compaction that begins; one may have refused it (HOOK-15).
+    /// The hooks for the compaction have run; one of them may have refused it (HOOK-15).
     pub(super) fn compaction_hooks_settled(
         &mut self,
         shared: &mut Shared,
@@ -104,7 +104,7 @@ impl Thread {
         }
     }
 
-    /// Asks the model for the summary, unless hooks are still looking.
+    /// Asks the model for the summary, unless hooks are still running.
     pub(super) fn begin_summary(&mut self, shared: &mut Shared) -> Option<Event> {
         if self.hooks.look_at(&[HookEvent::PreCompact]) {
             return None;
@@ -112,7 +112,7 @@ impl Thread {
         self.ask_for_summary(shared)
     }
 
-    /// Asks the model for the summary: the conversation as it was asked last, with a question behind it.
+    /// Asks the model for the summary: the conversation as last requested, with a question at its end.
     pub(super) fn ask_for_summary(&mut self, shared: &mut Shared) -> Option<Event> {
         if let Some(message) = self.unpriced() {
             return self.compaction_failed(shared, None, &message);
@@ -134,7 +134,7 @@ impl Thread {
         let question = compaction::question(&[own, compacting.instructions()]);
         let without_tools = compacting.without_tools();
         asked.push(Role::User, vec![Block::text(&question).to_raw()]);
-        // Its end is no place for a breakpoint: this question will not be the beginning of anything.
+        // No cache breakpoint at its end: nothing will follow this question.
         asked.seal();
         let mut request = self.request_with(&mut asked);
         if without_tools {
@@ -145,7 +145,7 @@ impl Thread {
         None
     }
 
-    /// The request for a summary failed for good as it was made.
+    /// The request for a summary failed for good when it was built.
     pub(super) fn summary_failed(
         &mut self,
         shared: &mut Shared,
@@ -157,7 +157,7 @@ impl Thread {
         self.compaction_failed(shared, Some(error.class), &error.message)
     }
 
-    /// The conversation stays as it is.
+    /// The compaction failed: the conversation stays unchanged.
     pub(super) fn compaction_failed(
         &mut self,
         shared: &mut Shared,
@@ -167,7 +167,7 @@ impl Thread {
         let compacting = self.run.fail_compaction()?;
         self.emit_compaction_over(shared, Some(message));
         let (class, message) = match (compacting.trigger(), compacting.into_cause()) {
-            // There was still room: the conversation goes on as long as it can.
+            // There was still room: the run continues as long as the context fits.
             (CompactionTrigger::Auto, None) => return Some(Event::Proceed),
             (CompactionTrigger::Auto, Some((class, message))) => {
                 self.take_back_prompt();
@@ -182,7 +182,7 @@ impl Thread {
         Some(Event::GiveUp)
     }
 
-    /// Says that no compaction is under way any more, and why it came to nothing if it did.
+    /// Reports the end of a compaction, with the reason if it failed.
     pub(super) fn emit_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
         if self.number() == 0 {
             shared.emit_compacted(failure);

@@ -1,4 +1,4 @@
-//! A session that goes on with another spec.
+//! Changing the spec of a session.
 
 use alloc::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::{
 };
 
 impl Session {
-    /// Goes on with another spec, from the next prompt on. The conversation stays, and so does what was chosen while it went on:
-    /// permissions, mode, model, thinking, effort, where the agents work and what they have noted. What runs in the background
-    /// runs on.
+    /// Replaces the spec, from the next prompt on. The conversation is kept, and so is what changed during the session:
+    /// permissions, mode, model, thinking, effort, the directories of agents and the notes of core tools. Background tasks
+    /// continue.
     ///
     /// # Errors
-    /// [`ConfigureError`]; the session is as before.
+    /// [`ConfigureError`]; the session is unchanged.
     pub fn configure(&mut self, spec: Arc<Spec>) -> Result<(), ConfigureError> {
         if self.awaits_resumed || !self.is_idle() {
             return Err(ConfigureError::Busy);
@@ -35,7 +35,7 @@ impl Session {
         self.shared.spec = Arc::clone(&spec);
         self.main.begin_again(&self.shared, Thread::new(0, spec));
         for child in self.children.values_mut() {
-            // What an agent is told follows from what the main thread is told.
+            // The spec of an agent is derived from that of the main thread.
             let fresh = Child::with(&self.main, child.thread.number(), child.facts.clone());
             let parent_tool_use_id = child.thread.parent_tool_use_id();
             child.thread.begin_again(&self.shared, fresh.thread);
@@ -46,7 +46,7 @@ impl Session {
 }
 
 impl Thread {
-    /// Takes the place of a fresh thread, with all that decides in this one.
+    /// Moves the state of this thread into a fresh one, which replaces it.
     fn begin_again(&mut self, shared: &Shared, fresh: Self) {
         let state = self.state();
         let history = self.context.take_history();
@@ -54,17 +54,17 @@ impl Thread {
     }
 }
 
-/// A spec that a session does not go on with.
+/// Why the spec cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigureError {
-    /// A conversation goes on, or the session was restored and not told what is still running.
+    /// A run is in progress, or the session was restored and has not been told what is still running.
     #[error("the session is busy: configure it when `Session::is_idle` says that it is not")]
     Busy,
-    /// Outputs wait to be polled, which follow from the spec before.
+    /// Outputs that follow from the previous spec have not been polled.
     #[error("poll the session until it returns nothing before configuring it")]
     NotDrained,
-    /// What was allowed while the session ran does not apply under the spec.
+    /// Permission changes made during the session cannot be applied under the new spec.
     #[error("what was allowed in the session does not apply any more: {0}")]
     Permissions(#[from] UpdateError),
 }

@@ -1,4 +1,4 @@
-//! The conversation as requests carry it: its history, what is shown in place of that, and what stands before it.
+//! The conversation as requests contain it: its history, what replaces parts of it, and the prefix before it.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,43 +13,42 @@ use crate::{
     provider::Prefix,
 };
 
-/// What the model is shown of a thread.
+/// The context of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     history: History,
     size: ContextSize,
-    /// What requests show in place of the history; none is the history.
+    /// What requests contain instead of the history; none means the history itself.
     shown: Option<Shown>,
-    /// The unchanging part of a request, for the model it was made for. Whoever changes what it is made of
-    /// takes it away.
+    /// The unchanging prefix of a request, and the model it was built for. Any change of its sources must remove it.
     prefix: Option<(String, Prefix)>,
 }
 
-/// What a thread knows of the size of its context.
+/// The known size of a thread's context.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ContextSize {
     counted: Option<size::Counted>,
-    /// Length of what stood before the history in the last request. Noted, because that part itself is let go of
-    /// when a session rests or is put away.
+    /// Length of the prefix in the last request. Stored separately because the prefix itself is dropped when a session is idle or
+    /// saved.
     prefix_bytes: u64,
-    /// What the last compaction left. Another one soon after would gain nothing.
+    /// Tokens left by the last compaction. Another one soon after would gain nothing.
     compacted_to: u64,
-    /// So many results from the beginning are cleared, but for those of excluded tools.
+    /// The number of results cleared, counted from the beginning and including those of excluded tools, which stay.
     cleared: u32,
-    /// Tokens that clearing set free since the provider counted.
+    /// Tokens freed by clearing since the provider last counted.
     freed: u64,
-    /// The context when clearing was last thought of.
+    /// The size of the context when clearing was last considered.
     settled_at: u64,
-    /// The model was warned that results will be cleared, after this turn.
+    /// The turn after which the model was warned that results will be cleared.
     warned: Option<u32>,
 }
 
-/// The history with results cleared. Can be made again from the history at any time.
+/// The history with cleared results. It can be rebuilt from the history at any time.
 #[derive(Debug)]
 struct Shown {
     history: History,
-    /// What it was made of: the history at this generation, up to this message.
+    /// What it was built from: the history at this generation, up to this message.
     generation: u64,
     messages: usize,
 }
@@ -60,12 +59,12 @@ impl Context {
         &self.history
     }
 
-    /// A message joins the conversation.
+    /// Appends a message to the conversation.
     pub(super) fn push(&mut self, role: Role, content: Vec<RawJson>) {
         self.history.push(role, content);
     }
 
-    /// The response with which the conversation goes on, and what the server counted for it.
+    /// Appends a response, with the token counts of the server.
     pub(super) fn push_response(&mut self, content: Vec<RawJson>, usage: &Usage) {
         self.history.push(Role::Assistant, content);
         let estimate = self.history.estimated_tokens();
@@ -75,19 +74,19 @@ impl Context {
         }
     }
 
-    /// Takes back what came behind a place; whether it could.
+    /// Removes everything after a checkpoint; returns whether that was possible.
     pub(super) fn go_back_to(&mut self, place: Checkpoint) -> bool {
         self.history.rollback(place).is_ok()
     }
 
-    /// A round of results that was taken back stands there again, mended.
+    /// Appends the repaired version of a round of results that was removed.
     pub(super) fn push_mended(&mut self, content: Vec<RawJson>) {
         self.history.push(Role::User, content);
-        // The estimate of what was refused counts for nothing any more.
+        // The estimate for the refused round no longer applies.
         self.shown = None;
     }
 
-    /// The conversation begins anew, with a summary; the tokens that it has now.
+    /// Restarts the conversation from a summary; returns its size in tokens.
     pub(super) fn begin_anew(&mut self, history: History) -> u64 {
         self.history = history;
         self.size = ContextSize {
@@ -99,22 +98,22 @@ impl Context {
         self.size.compacted_to
     }
 
-    /// Tokens that the last compaction left; 0 before the first.
+    /// Tokens left by the last compaction; 0 before the first.
     pub(super) fn compacted_to(&self) -> u64 {
         self.size.compacted_to
     }
 
-    /// Tokens of the context as far as they are known, else estimated.
+    /// Tokens of the context, as counted by the provider where known, otherwise estimated.
     pub(super) fn tokens(&self) -> u64 {
         let known = &self.size;
         let estimate = self.history.estimated_tokens();
         size::context(known.counted, known.prefix_bytes, estimate).saturating_sub(known.freed)
     }
 
-    /// Clears old results if the context has grown past the trigger (CTX-2). `can_save`: the model is warned before that.
+    /// Clears old results if the context has grown past the trigger (CTX-2). `can_save`: the model is warned first.
     pub(super) fn clear_old_results(&mut self, clearing: &Clearing, turn: u32, can_save: bool) {
         let tokens = self.tokens();
-        // A warning counts once the model has answered to it.
+        // A warning counts once the model has responded to it.
         let was_warned = self.size.warned.is_some_and(|warned| warned < turn);
         let unwarned = !was_warned && can_save;
         let settled = (self.size.settled_at).saturating_add(clearing.clear_at_least);
@@ -131,7 +130,7 @@ impl Context {
         }
     }
 
-    /// The warning that results will be cleared, if it is due after this turn; it stands in the history behind the newest
+    /// The warning that results will be cleared, if it is due after this turn. It is appended to the history after the newest
     /// results (CTX-5).
     pub(super) fn warn_of_clearing(&mut self, clearing: &Clearing, turn: u32) -> Option<RawJson> {
         let due = self.size.warned.is_none()
@@ -143,12 +142,12 @@ impl Context {
         Some(warning)
     }
 
-    /// A request is about to be made: what there is up to now does not change any more.
+    /// A request is about to be built: the current messages will not change any more.
     pub(super) fn seal_for_request(&mut self) {
         self.history.seal_for_request();
     }
 
-    /// Hands out what the next request shows, until it is [put back](Self::put_back).
+    /// Takes out what the next request contains, until it is [put back](Self::put_back).
     pub(super) fn lend(&mut self, clearing: Option<&Clearing>) -> Lent {
         match self.shown(clearing) {
             Some(shown) => Lent::Shown(core::mem::take(shown)),
@@ -156,7 +155,7 @@ impl Context {
         }
     }
 
-    /// Takes back what a request was made of.
+    /// Returns what a request was built from.
     pub(super) fn put_back(&mut self, lent: Lent) {
         match lent {
             Lent::Whole(history) => self.history = history,
@@ -168,7 +167,7 @@ impl Context {
         }
     }
 
-    /// A copy of what requests show, to ask something behind it.
+    /// A copy of what requests contain, to append a question to it.
     pub(super) fn copy(&mut self, clearing: Option<&Clearing>) -> History {
         match self.shown(clearing) {
             Some(shown) => shown.clone(),
@@ -176,14 +175,14 @@ impl Context {
         }
     }
 
-    /// What a request shows in place of the history; none while nothing is cleared. Only what is new since the last
-    /// request is encoded.
+    /// What requests contain instead of the history; none while nothing is cleared. Only messages added since the last request
+    /// are encoded.
     fn shown(&mut self, clearing: Option<&Clearing>) -> Option<&mut History> {
         if self.size.cleared == 0 {
             return None;
         }
         let clearing = clearing?;
-        // What is sealed does not change without another generation.
+        // Sealed messages do not change without a new generation.
         self.history.seal();
         let (generation, count) = (self.history.generation(), self.history.message_count());
         let mut shown = match self.shown.take() {
@@ -203,52 +202,52 @@ impl Context {
         Some(&mut self.shown.insert(shown).history)
     }
 
-    /// The part before the conversation, if it was made for this model.
+    /// The prefix, if it was built for this model.
     pub(super) fn take_prefix(&mut self, model: &str) -> Option<Prefix> {
         let (_, prefix) = (self.prefix.take()).filter(|(made_for, _)| made_for == model)?;
         Some(prefix)
     }
 
-    /// Keeps the part before the conversation for the next request to the same model.
+    /// Stores the prefix for the next request to the same model.
     pub(super) fn keep_prefix(&mut self, model: String, prefix: Prefix) {
         self.size.prefix_bytes = prefix.bytes.len() as u64;
         self.prefix = Some((model, prefix));
     }
 
-    /// The model that the last request was made for, while that is known.
+    /// The model that the prefix was built for, if there is one.
     pub(super) fn made_for(&self) -> Option<&String> {
         self.prefix.as_ref().map(|(model, _)| model)
     }
 
-    /// What stands before the conversation is another one from now on.
+    /// Drops the prefix, because it would be different from now on.
     pub(super) fn forget_prefix(&mut self) {
         self.prefix = None;
     }
 
-    /// Lets go of what only a run needs: it can be made again.
+    /// Drops what is only needed during a run and can be rebuilt.
     pub(super) fn rest(&mut self) {
         self.forget_prefix();
         self.history.rest();
     }
 
-    /// The conversation, for a thread that takes the place of this one.
+    /// Takes the history, for a thread that replaces this one.
     pub(super) fn take_history(&mut self) -> History {
         core::mem::take(&mut self.history)
     }
 
-    /// What snapshots keep besides the history.
+    /// The state for snapshots, besides the history.
     pub(super) fn size(&self) -> ContextSize {
         let Self {
             size,
             history: _,
-            // Made again from what is kept.
+            // Rebuilt from the rest.
             shown: _,
             prefix: _,
         } = self;
         *size
     }
 
-    /// The same again.
+    /// Restores the context from that state.
     pub(super) fn restored(history: History, size: ContextSize) -> Self {
         Self {
             history,
@@ -258,11 +257,11 @@ impl Context {
     }
 }
 
-/// What a request is made of.
+/// What a request is built from.
 pub(super) enum Lent {
     /// The history itself.
     Whole(History),
-    /// What is shown in its place.
+    /// The history with cleared results.
     Shown(History),
 }
 

@@ -1,4 +1,4 @@
-//! Sessions that go on from a conversation: resumed from its transcript, forked from another session.
+//! Sessions that continue a conversation: resumed from a transcript, or forked from another session.
 
 use alloc::{
     string::{String, ToString},
@@ -26,22 +26,22 @@ use crate::{
 /// What a session has spent so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// All of it.
+    /// The total cost.
     pub cost: Usd,
-    /// By model.
+    /// Usage by model.
     pub model_usage: SortedMap<String, ModelUsage>,
 }
 
 impl Session {
-    /// A session that goes on where a transcript ends, whatever ended it: an error, a limit that is now
-    /// higher, a crash in the middle of a line (SESS-1, SESS-4, SESS-6). The list of what is to be done, the tools that were
-    /// searched for and the skills that were invoked are those that the calls in the transcript have left; who resumes in plan
-    /// mode goes back to the mode before it, where it was written down and is allowed now. Under the id of the transcript it
-    /// resumes it, under another it is a fork. What must be mended for the next request to be valid comes back
-    /// beside it; the transcript itself is not changed.
+    /// A session that continues where a transcript ends, whatever ended it: an error, a limit that is now higher, a crash in the
+    /// middle of a line (SESS-1, SESS-4, SESS-6). The to-do list, the tools found by search and the invoked skills are
+    /// reconstructed from the calls in the transcript. A session resumed in plan mode returns to the mode before it, if that was
+    /// recorded and is allowed now. With the id of the transcript the session resumes it; with another id it is a fork. The
+    /// repairs that were needed to make the next request valid are returned along with the session; the transcript itself is not
+    /// changed.
     ///
-    /// A `seed` that was used before would give ids that were used before. Cost and usage count anew unless
-    /// [`counting_on`](Self::counting_on) says what they were; a [snapshot](Self::snapshot) keeps the books itself.
+    /// A `seed` that was used before would give the same ids again. Cost and usage start at zero unless
+    /// [`counting_on`](Self::counting_on) sets them; a [snapshot](Self::snapshot) contains them.
     #[must_use]
     pub fn resume_transcript(
         spec: Arc<Spec>,
@@ -57,8 +57,8 @@ impl Session {
         (session, repairs)
     }
 
-    /// Counts on from what was spent before: in the totals of results (Agent SDK reference, `total_cost_usd`, `modelUsage`)
-    /// and against [`Limits::max_budget`](crate::spec::Limits::max_budget). For sessions in which nothing has happened yet.
+    /// Adds what was spent before to the totals of results (Agent SDK reference, `total_cost_usd`, `modelUsage`) and to what
+    /// counts against [`Limits::max_budget`](crate::spec::Limits::max_budget). For sessions that have not handled any input yet.
     #[must_use]
     pub fn counting_on(mut self, spent: Spent) -> Self {
         self.shared.cost = spent.cost;
@@ -66,10 +66,10 @@ impl Session {
         self
     }
 
-    /// Another session with the same conversation, up to a number of its messages ([`history`](Self::history);
-    /// none for all), and the same mode, model, rules, working directory and readings of files; what is to be done, which tools were found and
-    /// which skills invoked is as it was at that message. It takes no part in what this one
-    /// is doing, and this one does not change. The same goes for costs: they stay where they were caused.
+    /// A new session with the same conversation, up to a number of its messages ([`history`](Self::history); none for all), and
+    /// with the same mode, model, rules, working directory and file observations. The to-do list, the tools found by search and
+    /// the invoked skills are those at that message. The fork does not take part in what this session is doing, and this session
+    /// does not change. Costs stay with the session that caused them.
     #[must_use]
     pub fn fork(
         &self,
@@ -82,7 +82,7 @@ impl Session {
             role: Role,
             content: Vec<RawJson>,
         }
-        // The history encoded them itself.
+        // The history itself encoded these lines.
         let mut lines = (self.main.context.history().lines())
             .filter_map(|line| crate::json::read::from_slice::<Line>(&line).ok());
         let mut recalled = Recalled::default();
@@ -98,21 +98,21 @@ impl Session {
         fork.shared.mode_before_plan = self.shared.mode_before_plan;
         fork.shared.observed.clone_from(&self.shared.observed);
         fork.main.choose(&fork.shared, self.main.chosen().clone());
-        // What was chosen is in this as well, and the directory it works in.
+        // The spec contains the chosen settings and the working directory.
         fork.main.spec = self.main.spec.clone();
         fork.main.workplace.clone_from(&self.main.workplace);
         fork.recalls(notes);
         (fork, repairs)
     }
 
-    /// What a session that begins without a conversation has to be told so that this one's permissions and choices hold there
-    /// too, as when a person clears the conversation: rules, directories and guarded servers, the mode, whether or not it was
-    /// changed, and the model, thinking and effort that were chosen. All of them are inputs that a new session takes.
+    /// The inputs that apply this session's permissions and settings to a new session without a conversation, for example when
+    /// the user clears the conversation: rules, directories and guarded servers, the mode (even if unchanged), and the chosen
+    /// model, thinking and effort.
     #[must_use]
     pub fn carried_over(&self) -> Vec<Input> {
         let shared = &self.shared;
         let permissions = &shared.permissions;
-        // One by one: one that does not apply where it is told takes no other with it.
+        // One by one: an update that cannot be applied there does not affect the others.
         let updates = permissions.updates().iter();
         let mut inputs: Vec<Input> = updates
             .map(|update| Input::UpdatePermissions(vec![update.clone()]))
@@ -125,7 +125,7 @@ impl Session {
                 is_guarded: true,
             })
         }));
-        // Leaving plan mode goes back to where it was entered.
+        // Leaving plan mode returns to the mode in which it was entered.
         let modes = shared.mode_before_plan.into_iter().chain([self.mode()]);
         inputs.extend(modes.map(Input::SetMode));
         let Chosen {
@@ -139,14 +139,14 @@ impl Session {
         inputs
     }
 
-    /// Takes over what the core tools kept, but for tools that the provider would not show the model any more.
+    /// Restores the notes of core tools, except for tools that the provider would no longer show to the model.
     fn recalls(&mut self, mut notes: Notes) {
         let main = &mut self.main;
         forget_unreferenced(&main.spec, main.model(), &mut notes, main.context.history());
         main.notes = notes;
     }
 
-    /// Where plan mode leads back to: what was written down, unless nobody may go there now.
+    /// The mode to return to from plan mode: the recorded one, unless it is not allowed now.
     fn mode_to_return_to(&self, before: Option<Mode>) -> Option<Mode> {
         if self.mode() != Mode::Plan {
             return None;
@@ -170,7 +170,7 @@ impl Session {
         main.writing = Writing::after(leaf);
         for (role, blocks) in conversation.messages {
             if role == Role::Assistant {
-                // The names of effects go on where those of the conversation ended.
+                // Effect ids continue after those of the conversation.
                 main.turns.answered();
             }
             for block in &blocks {

@@ -1,4 +1,4 @@
-//! How a run ends: interrupts, what they leave behind, and the result.
+//! The end of a run: interrupts, cleanup, and the result.
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
@@ -13,12 +13,12 @@ use crate::{
     tool::ToolResult,
 };
 
-/// The attempt under which is written down what comes behind the results of a response: these may have been written, and be
-/// written again once they were mended.
+/// The attempt number for entries that follow the results of a response. The results may have been written already, and written
+/// again after a repair.
 const BEHIND_RESULTS: u32 = 3;
 
 impl Thread {
-    /// Ends the run from wherever it is. Idle, it does nothing.
+    /// Ends the run in any phase. Does nothing if idle.
     pub(super) fn interrupt(&mut self, shared: &mut Shared, outcome: Outcome) {
         let ending = matches!(
             self.phase(),
@@ -27,7 +27,7 @@ impl Thread {
         if ending {
             self.forget_suggestion(shared);
             if self.phase() != Phase::Idle {
-                // The result waits for nobody but hooks that somebody does not want to wait for.
+                // The result waits only for hooks, which are cancelled here.
                 self.cancel_hooks(shared);
             }
             return;
@@ -52,13 +52,13 @@ impl Thread {
         self.go_on(shared, Some(Event::Interrupt));
     }
 
-    /// Goes on from an interrupt once nothing runs any more.
+    /// Continues after an interrupt once nothing is running any more.
     pub(super) fn drained_if_quiet(&mut self, shared: &mut Shared) {
         let event = self.drained(shared);
         self.go_on(shared, event);
     }
 
-    /// Whether the run is being interrupted and nothing runs any more.
+    /// The event to continue with if the run is being interrupted and nothing is running any more.
     pub(super) fn drained(&self, shared: &Shared) -> Option<Event> {
         let is_drained = self.phase() == Phase::Stopping
             && self.running(shared).next().is_none()
@@ -78,17 +78,17 @@ impl Thread {
                 self.run.outcome = Some(outcome);
                 return Some(Event::Interrupt);
             }
-            // It is being stopped already; why it really ends is this.
+            // The run is being stopped already; this is now the reason.
             Phase::Stopping => self.run.outcome = Some(outcome),
             _ => self.interrupt(shared, outcome),
         }
         None
     }
 
-    /// Gives every call that has none a result, so that the history stays valid, and writes them.
+    /// Gives every unanswered call a result, so that the history stays valid, and writes them.
     pub(super) fn save_end(&mut self, shared: &mut Shared) -> Option<Event> {
         for index in 0..self.run.calls.len() {
-            // A result that hooks were looking at is a result.
+            // The result that hooks were examining is used.
             if let Some(result) = self.run.calls[index].take_reviewed() {
                 self.finish_call(shared, index, result);
             }
@@ -121,14 +121,14 @@ impl Thread {
         self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines)
     }
 
-    /// The result once nothing runs that could say anything after it.
+    /// The result message, once nothing is running that could add a message after it.
     pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) -> Option<Event> {
         self.tell_hooks_of_failure(shared);
         let is_due = self.phase() == Phase::Finishing && self.hooks.are_quiet();
         is_due.then(|| self.report(shared))
     }
 
-    /// The model could not be asked, and that is the end: hooks hear of it, once, before the result.
+    /// A model call failure ends the run: runs the hooks for it, once, before the result.
     fn tell_hooks_of_failure(&mut self, shared: &mut Shared) {
         let Some(Outcome::Failed {
             class: Some(error),
@@ -149,7 +149,7 @@ impl Thread {
         self.tell_hooks(shared, occurrence);
     }
 
-    /// The result, last of all messages.
+    /// Emits the result, the last message of the run.
     fn report(&mut self, shared: &mut Shared) -> Event {
         if let Some(Outcome::Failed {
             class: Some(class),
@@ -166,7 +166,7 @@ impl Thread {
             return Event::Reported;
         }
         self.may_suggest(&run, &outcome);
-        // What subagents used and were denied is part of the answer.
+        // Usage and denials of subagents are part of the answer.
         let unreported = core::mem::take(&mut shared.unreported);
         run.usage.add(&unreported.usage);
         run.api_ms = run.api_ms.saturating_add(unreported.api_ms);
@@ -174,7 +174,7 @@ impl Thread {
         let (subtype, errors) = match outcome {
             Outcome::Success => (ResultSubtype::Success, None),
             Outcome::StoppedByHook(reason) => {
-                // Who ended it says what came of it, unless the model did.
+                // If the model wrote nothing, the reason of whoever ended the run is used.
                 if run.text.is_empty() {
                     run.text = reason;
                 }
@@ -225,7 +225,7 @@ impl Thread {
         Event::Reported
     }
 
-    /// An assistant message that stands for the response that never came; not part of the history.
+    /// Emits an assistant message that stands for the failed response. It is not part of the history.
     fn emit_failed_response(&mut self, shared: &mut Shared, class: ErrorClass, message: &str) {
         if self.is_muted() {
             return; // its call is answered with the error

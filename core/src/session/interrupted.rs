@@ -1,4 +1,5 @@
-//! What an interrupt leaves behind, where the spec wants it kept ([`InterruptedAnswer`](crate::context::InterruptedAnswer)).
+//! What an interrupted answer leaves in the conversation, if the spec asks to keep it
+//! ([`InterruptedAnswer`](crate::context::InterruptedAnswer)).
 
 use alloc::{borrow::ToOwned, vec};
 
@@ -11,7 +12,7 @@ use crate::{
 };
 
 impl Thread {
-    /// The run is being interrupted while a response arrives: what the model had said by then becomes part of the conversation.
+    /// An interrupt during a response: the part received so far becomes part of the conversation.
     pub(super) fn keep_words(&mut self, shared: &mut Shared) {
         if self.phase() != Phase::Calling || !self.keeps_interrupted() {
             return;
@@ -48,13 +49,13 @@ impl Thread {
         }));
     }
 
-    /// The response whose words were kept, to be written down with the rest.
+    /// The kept part of the response, for the transcript.
     pub(super) fn kept_words(&mut self) -> Option<Line> {
         let (uuid, message) = self.run.unsaved_response.take()?;
         Some(Line::response(message).under(uuid))
     }
 
-    /// The word that the run was interrupted: for the model and the application, and to be written down.
+    /// The note that the run was interrupted: for the model, the application and the transcript.
     pub(super) fn mark_interruption(
         &mut self,
         shared: &mut Shared,
@@ -83,7 +84,7 @@ impl Thread {
         Some(Line::interruption(content).under(uuid))
     }
 
-    /// What a subagent was about is told by whoever waits for it.
+    /// For a subagent, whoever waits for it reports the interruption.
     fn keeps_interrupted(&self) -> bool {
         self.is_main() && self.spec.prompt.interrupted_answer.is_kept()
     }

@@ -1,4 +1,4 @@
-//! The answer as a value: taken, refused, asked for again (LOOP-18).
+//! Structured output: accepting, rejecting and asking for the answer (LOOP-18).
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
@@ -15,17 +15,17 @@ use crate::{
     tool::ToolResult,
 };
 
-/// How far the model is with its answer.
+/// The state of the structured output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct OutputProgress {
-    /// The answer, once there is a valid one.
+    /// The valid answer, once given.
     pub(super) answer: Option<RawJson>,
-    /// Answers that were none.
+    /// The number of failed attempts.
     misses: u32,
     /// What was wrong with the last one.
     fault: String,
-    /// It ended its turn without an answer before.
+    /// Whether the model was reminded after it ended a turn without an answer.
     reminded: bool,
 }
 
@@ -36,7 +36,7 @@ impl OutputProgress {
 }
 
 impl Thread {
-    /// Takes a call of the tool that hands the answer over.
+    /// Handles a call of the tool for structured output.
     pub(super) fn take_output(
         &mut self,
         shared: &mut Shared,
@@ -57,8 +57,7 @@ impl Thread {
         self.finish_call(shared, index, result);
     }
 
-    /// Counts a round in which an answer was given that could not be taken. To be asked before the calls
-    /// of the round are gone.
+    /// Counts a round with an invalid answer. Must be called before the calls of the round are dropped.
     pub(super) fn count_output_round(&mut self) {
         let answered = self
             .run
@@ -70,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// What the answer, or the lack of a valid one, leads to after a round of calls.
+    /// The event that follows a round of calls with a valid answer, or with too many invalid ones.
     pub(super) fn after_output_round(&mut self, shared: &mut Shared) -> Option<Event> {
         let format = self.spec.prompt.output.as_ref()?;
         if let Some(answer) = &self.run.output.answer {
@@ -80,10 +79,10 @@ impl Thread {
         (self.run.output.misses > format.max_retries).then(|| self.give_up_output())
     }
 
-    /// What it leads to that the model is done and has not handed over an answer; none if nobody wants one.
+    /// The event that follows if the model ended its turn without giving the answer; none if no structured output is wanted.
     pub(super) fn without_output(&mut self, shared: &mut Shared) -> Option<Event> {
         let format = self.spec.prompt.output.as_ref()?;
-        // Who declines will not do it in another form either.
+        // A model that refused will not give the answer in another form.
         if self.run.stop_reason == Some(StopReason::Refusal) {
             return None;
         }
@@ -108,7 +107,7 @@ impl Thread {
         Event::Stop
     }
 
-    /// Tells the model that its answer is still to be handed over.
+    /// Reminds the model to give its answer through the tool.
     pub(super) fn remind_of_output(&mut self, shared: &mut Shared) -> Option<Event> {
         self.run.output.reminded = true;
         let content = vec![Block::text(REMINDER).to_raw()];
@@ -123,7 +122,7 @@ impl Thread {
     }
 }
 
-/// What the result says when there was no valid answer.
+/// The error in the result if there was no valid answer.
 pub(super) fn given_up(tries: u32, fault: &str) -> String {
     let last = match fault {
         "" => String::new(),

@@ -1,4 +1,4 @@
-//! Requests that a model server refuses for what is in them: whatever it was must not be in the next one too.
+//! Requests that a model server refuses because of their content, which must then not be part of the next request.
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
@@ -16,7 +16,7 @@ use crate::{
     provider::ApiError,
 };
 
-/// A place in the conversation, should the server refuse what comes behind it.
+/// A place in the conversation to return to if the server refuses what follows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) history: Checkpoint,
@@ -24,7 +24,7 @@ pub(super) struct Place {
 }
 
 impl Thread {
-    /// The end of the conversation as it is now.
+    /// The current end of the conversation.
     pub(super) fn place(&self) -> Place {
         Place {
             history: self.context.history().checkpoint(),
@@ -40,8 +40,8 @@ impl Thread {
         went
     }
 
-    /// Takes back a prompt that the server refused, and what came with it: it would be refused again with every later
-    /// prompt. In the transcript it becomes a branch that nothing follows.
+    /// Removes a prompt that the server refused, with everything added along with it: every later request would be refused for
+    /// it. In the transcript it becomes a branch that nothing continues.
     pub(super) fn take_back_prompt(&mut self) {
         if self.run.num_turns > 0 {
             return;
@@ -51,8 +51,8 @@ impl Thread {
         }
     }
 
-    /// Makes a round of results acceptable that the server refused: what is no text in it gives way to a note. Once a round,
-    /// and only where there is anything but text; the event leads to the request with what is left.
+    /// Repairs a round of results that the server refused: everything but text is replaced by a note. Done once per round, and
+    /// only if there is anything but text. Returns the event that leads to a new request.
     pub(super) fn mend_results(&mut self, shared: &mut Shared, error: &ApiError) -> Option<Event> {
         let refused = matches!(error.status, Some(400 | 413 | 422))
             && error.class == ErrorClass::InvalidRequest;
@@ -75,8 +75,7 @@ impl Thread {
         Some(Event::Mend)
     }
 
-    /// Writes the mended round in place of the one that was refused; in the transcript that one becomes a branch that
-    /// nothing follows.
+    /// Writes the repaired round in place of the refused one, which becomes a branch that nothing continues.
     pub(super) fn save_mended(&mut self, shared: &mut Shared) -> Option<Event> {
         let blocks = self.run.mended.clone().unwrap_or_default();
         self.context.push_mended(blocks.clone());
@@ -88,7 +87,7 @@ impl Thread {
     }
 }
 
-/// A block with a note in the place of everything that is no text.
+/// Replaces everything but text in a block by a note.
 fn text_only(block: &RawJson) -> RawJson {
     let kind = kind_of(block);
     match kind.as_deref() {
@@ -98,12 +97,12 @@ fn text_only(block: &RawJson) -> RawJson {
     }
 }
 
-/// A result in whose content everything is text; none if it is so already.
+/// A result whose content is all text; none if it is already.
 fn result_of_texts(block: &RawJson) -> Option<RawJson> {
     let mut object = RawObject::parse(block.get()).ok()?;
     let parts: Vec<RawJson> = object.get("content")?.read().ok()?;
     let texts = parts.iter().map(|part| match kind_of(part).as_deref() {
-        // References to tools are the provider's own words.
+        // References to tools are the provider's own format.
         Some("text" | "tool_reference") => part.clone(),
         kind => note(kind),
     });

@@ -1,4 +1,4 @@
-//! The start from a summary: the hooks that see it, and the conversation that begins with it.
+//! Restarting the conversation from a summary: the hooks on it, and the new conversation.
 
 use alloc::{borrow::ToOwned, vec, vec::Vec};
 
@@ -21,25 +21,25 @@ use crate::{
     tools::tool_search,
 };
 
-/// A conversation that begins with a summary.
+/// A new conversation that begins with a summary.
 struct Begun {
     history: History,
-    /// Of its first message: the summary, and what hooks add.
+    /// The content of its first message: the summary, and the text of hooks.
     content: Vec<RawJson>,
-    /// Messages behind that one.
+    /// The number of messages after that one.
     kept: usize,
 }
 
 impl Thread {
-    /// The summary has come. Where it makes the conversation shorter it takes the place of the beginning, once hooks have seen
-    /// how the session starts again: what they add is there before the model is asked (HOOK-15).
+    /// Handles the summary. If it makes the conversation shorter, it replaces the beginning once the hooks for the restart have
+    /// run; their text is added before the model is asked again (HOOK-15).
     pub(super) fn summed_up(
         &mut self,
         shared: &mut Shared,
         response: &Response,
         asked: &str,
     ) -> Option<Event> {
-        // Into the books, but not among the responses to the prompt.
+        // Counted in usage and cost, but not among the responses to the prompt.
         self.book(shared, response, asked);
         let summary = text_of(&response.content);
         let trigger = self.run.compacting()?.trigger();
@@ -72,7 +72,7 @@ impl Thread {
         self.begin_anew_if_ready(shared)
     }
 
-    /// Hooks have seen that the session starts again from a summary: what they add stands behind it.
+    /// The hooks for the restart have run: their text is appended after the summary.
     pub(super) fn restart_hooks_settled(
         &mut self,
         shared: &mut Shared,
@@ -92,7 +92,7 @@ impl Thread {
         self.begin_anew(shared)
     }
 
-    /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
+    /// The conversation with its beginning replaced by a summary; none if nothing can be cut.
     fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
         let compacting = self.run.compacting()?;
         let count = self.context.history().message_count();
@@ -149,7 +149,7 @@ impl Thread {
         };
         self.tell_hooks(shared, Occurrence::PostCompact(compacted));
         self.run.compacted(compacting.trigger());
-        // What is written is named and judged by the phase that this leads to.
+        // The entry is written and named in the phase that this event leads to.
         self.go_on(shared, Some(Event::Answered));
         let line = Line::new(Role::User, begun.content)
             .under(uuid)
@@ -161,7 +161,7 @@ impl Thread {
         self.save(shared, Stage::SaveSummary, vec![line])
     }
 
-    /// What a written summary leads to.
+    /// The event that follows once the summary is written.
     pub(super) fn after_summary(&mut self, shared: &mut Shared) -> Event {
         if let Some(before) = &mut self.run.before_prompt {
             before.last_entry = self.writing.last_entry();

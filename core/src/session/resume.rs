@@ -1,4 +1,4 @@
-//! After a restore: what the host no longer holds is lost, and each class of effect has its remedy.
+//! After a restore: effects that the host no longer runs are lost, and each kind of effect is recovered in its own way.
 
 use alloc::vec::Vec;
 
@@ -9,13 +9,13 @@ use crate::{
 };
 
 impl Session {
-    /// Takes note of which effects are still alive and makes good for the others.
+    /// Takes the list of effects that are still running, and recovers the others.
     pub(super) fn resume(&mut self, live: &[EffectId]) {
         let shared = &mut self.shared;
         let lost: Vec<EffectId> = shared
             .running
             .keys()
-            // A response cannot be taken up in its middle: half of it went with the decoder.
+            // A partly received response cannot be continued: the decoder's state is gone.
             .filter(|id| {
                 let is_exchange =
                     matches!(id.stage, Stage::Model | Stage::Summary | Stage::Suggestion);
@@ -40,7 +40,7 @@ impl Session {
             let was_cancelled = running.cancelled_at.is_some();
             match id.stage {
                 Stage::Hook(..) if was_cancelled => thread.hook_given_up(shared, *id),
-                // What runs in the background ends with the program; `settle` says so.
+                // Background calls end with the process; `settle` reports that.
                 _ if was_cancelled || running.detached => {}
                 _ => thread.make_good(shared, *id),
             }
@@ -64,10 +64,10 @@ impl Thread {
                 let event = self.ask_for_summary(shared);
                 self.go_on(shared, event);
             }
-            // Nobody waits for a suggestion.
+            // Nothing waits for a suggestion.
             Stage::Model | Stage::Summary | Stage::Suggestion => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
-                // Under the same id.
+                // Sent again under the same id.
                 if let Some(effect) = self.writing.again() {
                     self.perform(shared, id, effect);
                 }
@@ -86,7 +86,7 @@ impl Thread {
     fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
         if !matches!(id.stage, Stage::Run | Stage::Probe) {
             self.run.calls[index].try_again();
-            // What was let run and waited for its tools is not judged again.
+            // A call that was allowed and waited for its tools is not judged again.
             return match id.stage {
                 Stage::Provision => self.run_under_its_name(shared, index),
                 _ => self.begin(shared, index),
@@ -104,7 +104,7 @@ impl Thread {
         }
     }
 
-    /// Runs a call that may run already; without another attempt under the name it had.
+    /// Runs a call that was already allowed; without a new attempt, under its previous effect id.
     pub(super) fn run_under_its_name(&mut self, shared: &mut Shared, index: usize) {
         let decision = self.run.calls[index]
             .decision()
@@ -113,7 +113,7 @@ impl Thread {
         self.run_call(shared, index, decision);
     }
 
-    /// Nobody can tell what a call did before it was lost.
+    /// The outcome of the lost call cannot be determined.
     pub(super) fn outcome_unknown(&mut self, shared: &mut Shared, index: usize) {
         let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
         self.finish_call(shared, index, ToolResult::error(text));

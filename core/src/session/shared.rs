@@ -1,4 +1,4 @@
-//! What all threads of a session share.
+//! The state that all threads of a session share.
 
 use alloc::{collections::VecDeque, string::String, sync::Arc, vec::Vec};
 
@@ -23,54 +23,54 @@ use crate::{
     tool::Observation,
 };
 
-/// The moment, the permissions, the books and the way out: one of each, however many threads there are.
+/// The time, the permissions, usage and cost, and the outputs: one of each, however many threads there are.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// What the session as a whole was told.
+    /// The spec of the session as a whole.
     pub(super) spec: Arc<Spec>,
     pub(super) id: SessionId,
-    /// The moment of the input that is being handled.
+    /// The time of the input that is being handled.
     pub(super) now: Now,
     pub(super) ids: Seeded,
-    /// The rules, directories and mode in force, for all threads.
+    /// The current rules, directories and mode, for all threads.
     pub(super) permissions: SessionPermissions,
-    /// The mode that plan mode took the place of, while it holds.
+    /// The mode before plan mode, while plan mode is active.
     pub(super) mode_before_plan: Option<Mode>,
     pub(super) observed: SortedMap<String, Observation>,
     pub(super) cost: Usd,
     pub(super) model_usage: SortedMap<String, ModelUsage>,
-    /// What was last said about the provider's rate limit.
+    /// The last reported state of the provider's rate limit.
     pub(super) rate_limit: RateLimitStatus,
-    /// Effects that are not answered to their end.
+    /// Effects that have not had their last answer.
     pub(super) running: SortedMap<EffectId, Running>,
-    /// Background tasks, those that have ended too.
+    /// Background tasks, including those that have ended.
     pub(super) tasks: Tasks,
-    /// Agents that are waited for, as far as they were told of as tasks.
+    /// Agents that a caller waits for and that were announced as tasks.
     pub(super) awaited: SortedMap<String, Awaited>,
-    /// Tasks have ended since whoever waits for them was asked.
+    /// Whether tasks have ended since the calls that wait for tasks were last checked.
     pub(super) tasks_changed: bool,
-    /// Ends of tasks that the models have not heard of, by thread.
+    /// Pending notifications of ended tasks, by thread.
     pub(super) news: SortedMap<u32, Vec<News>>,
-    /// Ids of agents by the names they were given.
+    /// Ids of agents by their names.
     pub(super) agent_names: SortedMap<String, String>,
-    /// Agents that were given a number.
+    /// The number of agents numbered so far.
     pub(super) agents_numbered: u32,
     /// Calls that start agents; empty between inputs.
     pub(super) agent_requests: VecDeque<AgentRequest>,
-    /// The main run is to be interrupted; never between inputs.
+    /// The main run is to be interrupted; never set between inputs.
     pub(super) interrupt_main: bool,
-    /// What subagents used and were denied since the last result.
+    /// Usage and denials of subagents since the last result.
     pub(super) unreported: Unreported,
-    /// Calls that the last input let run; of this step alone, so in no snapshot.
+    /// Calls that the last input allowed to run. Only for the current step, so not part of snapshots.
     pub(super) approved_calls: Vec<ApprovedCall>,
     pub(super) out: VecDeque<Output>,
 }
 
-/// An effect under way.
+/// A running effect.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Running {
     pub(super) cancelled_at: Option<Millis>,
-    /// When it is cancelled by itself.
+    /// When it is cancelled automatically.
     #[serde(default)]
     pub(super) deadline: Option<Millis>,
     /// A background task: no thread waits for it.
@@ -78,7 +78,7 @@ pub(super) struct Running {
     pub(super) detached: bool,
 }
 
-/// What the next result tells besides what the main thread did.
+/// What the next result includes besides the main thread's own usage and denials.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Unreported {
     pub(super) usage: Usage,
@@ -114,7 +114,7 @@ impl Shared {
         }
     }
 
-    /// Goes back to the mode before plan mode; a session that began in it goes to the usual one.
+    /// Returns to the mode before plan mode, or to the default mode if the session began in plan mode.
     pub(super) fn leave_plan_mode(&mut self) {
         let before = self.mode_before_plan.take().unwrap_or_default();
         self.change_permissions(|permissions, _| {
@@ -123,20 +123,20 @@ impl Shared {
         });
     }
 
-    /// Asks the host for something. Threads go through [`Thread::perform`](super::Thread::perform).
+    /// Emits an effect. Threads use [`Thread::perform`](super::Thread::perform).
     pub(super) fn perform(&mut self, id: EffectId, effect: Effect) {
         self.running.insert(id, Running::default());
         self.out.push_back(Output::Effect(id, effect));
     }
 
-    /// Gives an effect a time after which it is cancelled.
+    /// Sets the time at which an effect is cancelled.
     pub(super) fn set_deadline(&mut self, id: EffectId, deadline: Millis) {
         if let Some(running) = self.running.get_mut(&id) {
             running.deadline = Some(deadline);
         }
     }
 
-    /// Asks the host to stop an effect; once is enough.
+    /// Cancels an effect, once.
     pub(super) fn cancel(&mut self, id: EffectId) {
         if let Some(running) = self.running.get_mut(&id)
             && running.cancelled_at.is_none()
@@ -146,7 +146,7 @@ impl Shared {
         }
     }
 
-    /// Changes the permissions for whatever is judged from now on. A refusal is told, and so is another mode.
+    /// Changes the permissions for later decisions. Reports a refusal, and a changed mode.
     pub(super) fn change_permissions(
         &mut self,
         change: impl FnOnce(&mut SessionPermissions, &Spec) -> Result<(), UpdateError>,
@@ -155,7 +155,7 @@ impl Shared {
         match change(&mut self.permissions, &spec) {
             Ok(()) if self.permissions.mode() != before => {
                 let mode = self.permissions.mode();
-                // Leaving plan mode goes back to here.
+                // Leaving plan mode returns to this mode.
                 self.mode_before_plan = (mode == Mode::Plan).then_some(before);
                 self.emit_status(None, Some(mode));
             }
@@ -164,8 +164,7 @@ impl Shared {
         }
     }
 
-    /// What the session is busy with beside its conversation (LOOP-30).
-    /// A compaction is over: done, or failed for this reason.
+    /// Reports the end of a compaction: done, or failed for this reason (LOOP-30).
     pub(super) fn emit_compacted(&mut self, failure: Option<&str>) {
         let uuid = self.ids.uuid();
         self.say(Message::System(SystemMessage::Status(Status {
@@ -197,7 +196,7 @@ impl Shared {
         })));
     }
 
-    /// Tells the application what the host has to say.
+    /// Forwards a notice of the host to the application.
     pub(super) fn pass_on(&mut self, notice: Notice) {
         let (uuid, session_id) = (self.ids.uuid(), self.id);
         self.say(match notice {
@@ -230,7 +229,7 @@ impl Shared {
         self.out.push_back(Output::Message(message));
     }
 
-    /// Tells how a rate limit stands, when that has changed (LOOP-34).
+    /// Reports the state of a rate limit if it has changed (LOOP-34).
     pub(super) fn note_rate_limit(&mut self, info: RateLimitInfo) {
         if core::mem::replace(&mut self.rate_limit, info.status) == info.status {
             return;
@@ -243,14 +242,14 @@ impl Shared {
         }));
     }
 
-    /// Changes the permissions, by all of the updates or by none.
+    /// Applies all of the permission updates, or none.
     pub(super) fn update_permissions(&mut self, updates: &[PermissionUpdate]) {
         self.change_permissions(|permissions, spec| {
             permissions.apply(&spec.policy.permissions, &spec.environment, updates)
         });
     }
 
-    /// When the first effect has had its time: to run, or to end after it was cancelled.
+    /// The earliest deadline of a running effect: to be cancelled, or to be abandoned after it was cancelled.
     pub(super) fn time_is_up(&self) -> Option<Millis> {
         let grace = self.spec.policy.cancel_grace_ms;
         let due = |running: &Running| match running.cancelled_at {
@@ -272,7 +271,7 @@ impl Shared {
         }
     }
 
-    /// Gives up cancelled effects whose time is over: nobody waits for their answers any more.
+    /// Abandons cancelled effects whose grace period is over: their answers are no longer expected.
     pub(super) fn abandon_overdue(&mut self) -> Vec<EffectId> {
         let (now, grace) = (self.now.mono, self.spec.policy.cancel_grace_ms);
         let out = &mut self.out;

@@ -1,11 +1,11 @@
-//! When old tool results are cleared from what the model is shown, by the core.
+//! Clearing of old tool results by the core.
 
 use super::Thread;
 use crate::{context::Clearing, json::RawJson};
 
 impl Thread {
-    /// Clears old results if the context has grown past the trigger (CTX-2). Before that the model is warned, if it
-    /// has a tool to save what it needs (CTX-5).
+    /// Clears old results if the context has grown past the trigger (CTX-2). The model is warned first if it has a tool to save
+    /// what it needs (CTX-5).
     pub(super) fn clear_old_results(&mut self) {
         if let Some(clearing) = self.spec.clearing_by_core() {
             let can_save = self.can_save(clearing);

@@ -1,7 +1,7 @@
-//! A session as bytes and back: NDJSON, so that a snapshot can be read with ordinary tools.
+//! Snapshots of sessions as bytes: NDJSON, so that they can be read with ordinary tools.
 //!
-//! First a header with the schema version, then the history line by line as the provider sees it, then those of the
-//! subagents with their numbers, then one line of state. A request body is never part of it: it can be made again.
+//! A header with the schema version comes first, then the history line by line as the provider sees it, then the histories of the
+//! subagents with their numbers, then one line of state. Request bodies are never part of a snapshot: they can be rebuilt.
 
 use alloc::{
     collections::VecDeque,
@@ -33,9 +33,9 @@ use crate::{
     tool::Observation,
 };
 
-/// The schema version this version writes. New state has a default (`#[serde(default)]`) that means what was
-/// before it, so that older snapshots load; where no default can, this number is raised and the old form is
-/// read as well. `tests/golden/` holds snapshots of each version.
+/// The schema version that this version writes. New state has a default (`#[serde(default)]`) that stands for its absence, so
+/// that older snapshots load. Where no default is possible, this number is raised and the old form is still read. `tests/golden/`
+/// holds snapshots of each version.
 pub const SNAPSHOT_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
@@ -50,14 +50,14 @@ struct Message {
     content: Vec<RawJson>,
 }
 
-/// A message of a subagent; those of the main thread stand on their lines as they are.
+/// A message of a subagent. Messages of the main thread are on lines of their own, unwrapped.
 #[derive(Deserialize)]
 struct AgentLine {
     agent: u32,
     message: RawJson,
 }
 
-/// Everything that decides and that threads share, but for the spec.
+/// All state that affects behaviour and that threads share, except the spec.
 #[derive(Serialize, Deserialize)]
 struct State {
     id: SessionId,
@@ -65,7 +65,7 @@ struct State {
     mode: Mode,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode_before_plan: Option<Mode>,
-    /// Written by versions that knew no updates: rules to allow.
+    /// Written by versions without permission updates: rules to allow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     session_allow: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -89,10 +89,10 @@ struct State {
     agents_numbered: u32,
     #[serde(default)]
     unreported: Unreported,
-    /// None in snapshots that did not keep it.
+    /// None in older snapshots without it.
     #[serde(default)]
     rate_limit: Option<RateLimitStatus>,
-    /// None in snapshots of version 1, which had its fields among these.
+    /// None in snapshots of version 1, in which its fields were among these.
     main: Option<ThreadState>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     children: Vec<ChildState>,
@@ -110,15 +110,15 @@ impl Session {
     /// The session as bytes.
     ///
     /// # Errors
-    /// [`SnapshotError::NotDrained`] while outputs wait to be polled: they would be lost.
+    /// [`SnapshotError::NotDrained`] while there are outputs that have not been polled: they would be lost.
     pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
-        // Field by field and without a rest: what is added must be thought of here.
+        // Destructured field by field without `..`, so that a new field cannot be forgotten here.
         let Self {
             shared,
             main,
             children,
             waiting,
-            // A session that has not heard what is still running is put away as one that will hear it again.
+            // Not saved: a restored session always expects to be told what is still running.
             awaits_resumed: _,
         } = self;
         let Shared {
@@ -138,12 +138,12 @@ impl Session {
             agents_numbered,
             unreported,
             out,
-            // Told once, and then forgotten.
+            // Only valid until the next input.
             approved_calls: _,
-            // Handed in when it is taken up again.
+            // Passed in on restore.
             spec: _,
             now: _,
-            // Nothing between inputs.
+            // Empty between inputs.
             tasks_changed: _,
             agent_requests: _,
             interrupt_main: _,
@@ -198,10 +198,10 @@ impl Session {
         Ok(out)
     }
 
-    /// A session from its snapshot. Its first input must be [`Input::Resumed`](crate::Input::Resumed).
+    /// Restores a session from a snapshot. Its first input must be [`Input::Resumed`](crate::Input::Resumed).
     ///
     /// # Errors
-    /// [`SnapshotError`] with the line and the reason; nothing half-restored exists.
+    /// [`SnapshotError`] with the line and the reason.
     pub fn restore(spec: Arc<Spec>, snapshot: &[u8]) -> Result<Self, SnapshotError> {
         let text = core::str::from_utf8(snapshot).map_err(|_| SnapshotError::NotASnapshot)?;
         let mut lines: Vec<&str> = text.lines().collect();
@@ -296,7 +296,7 @@ impl Session {
             agent_names: state.agent_names,
             agents_numbered: state.agents_numbered,
             unreported: state.unreported,
-            // The seed is spent: the generator goes on from where it was.
+            // The seed is not needed: the state of the generator is restored.
             ..Shared::new(spec.clone(), state.id, [0; 32])
         };
         let history = history_of(0, main.history)?;
@@ -320,7 +320,7 @@ impl Session {
     }
 }
 
-/// Whose message a line of history is, and the message.
+/// The thread number and the message of a line of history.
 fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
     if let Ok(line) = crate::json::read::from_str::<AgentLine>(line) {
         return Ok((line.agent, line.message.read()?));
@@ -340,7 +340,7 @@ impl Child {
 }
 
 impl ChildState {
-    /// The subagent again. What its thread is told follows from what the main thread is told now.
+    /// Restores a subagent. The spec of its thread is derived from the current spec of the main thread.
     fn restored(self, shared: &Shared, main: &Thread, history: History) -> Child {
         let child = Child::with(main, self.number, self.facts);
         let mut thread = self.thread.restored(shared, child.thread, history);
@@ -349,11 +349,11 @@ impl ChildState {
     }
 }
 
-/// Bytes that are no session of this version.
+/// An invalid snapshot, or a session that cannot be saved now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// Outputs wait to be polled.
+    /// There are outputs that have not been polled.
     #[error("poll the session until it returns nothing before taking a snapshot")]
     NotDrained,
     /// The first line is not a snapshot's header.

@@ -1,8 +1,8 @@
-//! What the person might say next: asked of the model after a result, where somebody wants to know (LOOP-35).
+//! Suggestions for the next prompt: requested from the model after a result, if enabled (LOOP-35).
 //!
-//! The request is the conversation with a question behind it, so all of it is read from the cache. It is no part of any
-//! run: the result is out already, nothing waits for it, and the next prompt puts an end to it. When it fails nobody is
-//! told, for nobody is the worse for it; what it costs is in the books.
+//! The request is the conversation with a question at its end, so all of it is read from the cache. It is not part of a run: the
+//! result has been emitted, nothing waits for the suggestion, and the next prompt cancels it. A failure is not reported; its cost
+//! is counted.
 
 use alloc::{borrow::ToOwned, string::String, vec};
 
@@ -15,34 +15,34 @@ use crate::{
     provider::Response,
 };
 
-/// What the model is asked behind the conversation.
+/// The question appended to the conversation.
 const QUESTION: &str = "(This is a question of the program, not of the user, and nobody but the program reads the answer. Guess the message that the user would \
 most likely send next: one line of at most fifteen words, in the user's own language and manner, as an instruction or a question to you. Answer \
 with that line alone, without quotation marks, and call no tools. If nothing in particular suggests itself, answer with the word NONE.)";
-/// What the model answers when it has no idea.
+/// The model's answer if it has no suggestion.
 const NO_IDEA: &str = "NONE";
-/// Nobody types more than that; a longer answer is no suggestion.
+/// The longest suggestion in characters; a longer answer is discarded.
 const LONGEST: usize = 300;
 
-/// Whether somebody wants to know what the person might say next.
+/// Whether a suggestion is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Suggestion {
-    /// It is to be asked for; never between inputs.
+    /// Whether a request is due; never set between inputs.
     due: bool,
 }
 
 impl Thread {
-    /// Notes after a run whether somebody will want to know how it might go on.
+    /// Decides after a run whether a suggestion is wanted.
     pub(super) fn may_suggest(&mut self, run: &Run, outcome: &Outcome) {
         self.suggestion.due = self.is_main()
             && self.spec.stream.prompt_suggestions
-            // A program that wants a value says nothing next.
+            // With structured output there is no next prompt to suggest.
             && self.spec.prompt.output.is_none()
             && *outcome == Outcome::Success
             && run.num_turns > 0;
     }
 
-    /// Asks for a suggestion if one is due and nothing else goes on.
+    /// Requests a suggestion if one is due and the session is idle.
     pub(super) fn suggest(&mut self, shared: &mut Shared) {
         if !core::mem::take(&mut self.suggestion.due) || self.phase() != Phase::Idle {
             return;
@@ -54,14 +54,14 @@ impl Thread {
         }
         let mut asked = self.context.copy(self.spec.clearing_by_core());
         asked.push(Role::User, vec![Block::text(QUESTION).to_raw()]);
-        // Its end is no place for a breakpoint: nothing will follow it.
+        // No cache breakpoint at its end: nothing will follow it.
         asked.seal();
         let request = self.request_with(&mut asked);
         let id = self.effect_id(shared, 0, Stage::Suggestion, 1);
         self.send(shared, id, request);
     }
 
-    /// Something else begins: nobody wants the suggestion any more.
+    /// Cancels the suggestion, because something else begins.
     pub(super) fn forget_suggestion(&mut self, shared: &mut Shared) {
         self.suggestion.due = false;
         if let Some(id) = self.model_call.give_up_suggestion() {
@@ -69,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// The suggestion has come, or whatever the model had to say in its place.
+    /// Handles the model's answer to the question.
     pub(super) fn suggested(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
         self.book(shared, response, asked);
         let calls = |block: &Block| matches!(block, Block::ToolUse(_));
@@ -88,7 +88,7 @@ impl Thread {
     }
 }
 
-/// A line that somebody could send as it is.
+/// The suggestion, if the text is a line that can be sent as a prompt.
 fn suggestion_in(text: &str) -> Option<String> {
     let text = text.trim();
     let quoted = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));

@@ -1,97 +1,97 @@
-//! Every phase of a run and every way from one to the next.
+//! The phases of a run and all transitions between them.
 //!
-//! Everything that affects the order of a run stands in [`TABLE`]; what happens inside a phase
-//! stands elsewhere. The diagram in `docs/architecture.md` is printed from the table.
+//! Everything that affects the order of a run is in [`TABLE`]; what happens inside a phase is elsewhere. The diagram in
+//! `docs/architecture.md` is printed from the table.
 
 use alloc::{format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-/// Where a session is.
+/// The phase of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Phase {
-    /// Nothing runs; a prompt is awaited.
+    /// Nothing is running; waits for a prompt.
     #[default]
     Idle,
-    /// Hooks look at the prompt.
+    /// Hooks run on the prompt.
     Submitting,
     /// The prompt is being written to the transcript.
     SavingPrompt,
-    /// The model is being asked.
+    /// A model call is in progress.
     Calling,
-    /// A failed model call waits to be asked again.
+    /// Waits before retrying a failed model call.
     Backoff,
-    /// The response is being written: no call with effects runs before that.
+    /// The response is being written. No call with effects runs before that.
     SavingResponse,
     /// The response's tool calls are judged and run.
     Tooling,
-    /// The results are being written: no request goes out before that.
+    /// The results are being written. No request is sent before that.
     SavingResults,
-    /// The model is done, and hooks look whether it is.
+    /// The model has ended its turn, and hooks run on that.
     Concluding,
-    /// An interrupt: what runs is being cancelled.
+    /// An interrupt: running effects are being cancelled.
     Stopping,
-    /// The model is being asked for a summary of the conversation.
+    /// A summary of the conversation is being requested.
     Compacting,
-    /// A failed request for a summary waits to be made again.
+    /// Waits before retrying a failed summary request.
     CompactingBackoff,
     /// The summary is being written.
     SavingSummary,
-    /// What the run leaves behind is being written.
+    /// The last entries of the run are being written.
     SavingEnd,
-    /// The result is being reported.
+    /// The result is being emitted.
     Finishing,
 }
 
-/// What takes a session from one phase to the next.
+/// The events that move a session from one phase to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A prompt came.
+    /// A prompt arrived.
     Prompt,
-    /// All is written and the model is to be asked.
+    /// All is written, and a model request follows.
     Proceed,
-    /// The model is done and has not handed over the answer that is wanted: it is told so.
+    /// The model ended its turn without giving the structured output: it is reminded.
     AskAgain,
-    /// All is written and there are calls to run.
+    /// All is written, and there are calls to run.
     RunTools,
-    /// All is written and nothing is left to do, or a limit forbids it.
+    /// All is written, and nothing is left to do or a limit forbids it.
     Stop,
-    /// All is written and the model is done; hooks are asked.
+    /// All is written and the model has ended its turn: hooks run.
     Conclude,
-    /// Hooks want the model to go on.
+    /// Hooks keep the run going.
     GoOn,
     /// A complete response arrived.
     Answered,
-    /// The model call failed and will be asked again.
+    /// The model call failed and will be retried.
     Retry,
-    /// The model cannot be asked; another takes over.
+    /// Model calls failed; the fallback model takes over.
     FallBack,
     /// The model call failed for good.
     GiveUp,
-    /// The server refused what the last calls gave: it is made acceptable.
+    /// The server refused the results of the last calls: they are repaired.
     Mend,
-    /// The conversation is to be compacted first, or the summary to be asked for anew.
+    /// The conversation has to be compacted first, or the summary requested again.
     Compact,
     /// The wait is over.
     Due,
     /// Every call has its result.
     Settled,
-    /// Somebody wants it to stop, or the host cannot go on.
+    /// The run is interrupted, or the host cannot continue.
     Interrupt,
-    /// Nothing runs any more.
+    /// Nothing is running any more.
     Drained,
     /// The last entries are written.
     Saved,
-    /// The result is out.
+    /// The result was emitted.
     Reported,
 }
 
 use Event as E;
 use Phase as P;
 
-/// The whole order of a run.
+/// The transition table: the whole order of a run.
 pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Idle, E::Prompt, P::Submitting),
     (P::Submitting, E::Proceed, P::SavingPrompt),
@@ -144,7 +144,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Finishing, E::Reported, P::Idle),
 ];
 
-/// The phase after an event; none when the event has no meaning there.
+/// The phase after an event; none if there is no such transition.
 pub(super) fn next(phase: Phase, event: Event) -> Option<Phase> {
     TABLE
         .iter()

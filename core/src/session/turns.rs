@@ -1,15 +1,15 @@
-//! The numbers of responses: effects are named by them, so none is given twice.
+//! The numbers of responses. They are part of effect ids, so no number is used twice.
 
 use crate::{effect::Stage, hook::HookEvent};
 
-/// Which response a thread is at.
+/// The number of a thread's current response.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Responses over the thread's life, and those that never came.
+    /// Responses over the thread's life, including those that never arrived.
     count: u32,
-    /// Something was done for a response that has not come: its number is not free any more.
+    /// Whether an effect has used the number of the next response, so that the number is taken.
     begun: bool,
-    /// The last turn behind which an end was written: a second one needs a number of its own.
+    /// The last turn after which the end of a run was written: a second one needs a number of its own.
     end_written: Option<u32>,
 }
 
@@ -19,10 +19,10 @@ impl Turns {
         self.count
     }
 
-    /// The response that an effect serves.
+    /// The response that an effect of this stage belongs to.
     pub(super) fn of(&self, stage: Stage) -> u32 {
         match stage {
-            // These serve the response that is still to come.
+            // These belong to the next response.
             Stage::Model
             | Stage::SavePrompt
             | Stage::Summary
@@ -32,25 +32,25 @@ impl Turns {
         }
     }
 
-    /// Notes that an effect has a number in its name.
+    /// Records that an effect uses this number.
     pub(super) fn name_with(&mut self, turn: u32) {
         self.begun |= turn > self.count;
     }
 
-    /// A response has come.
+    /// A response has arrived.
     pub(super) fn answered(&mut self) {
         self.count = self.count.saturating_add(1);
         self.begun = false;
     }
 
-    /// The run is over. A response that never came leaves its number to the effects that were named with it.
+    /// The run is over. The number of a response that never arrived is taken if effects used it.
     pub(super) fn run_ended(&mut self) {
         if core::mem::take(&mut self.begun) {
             self.count = self.count.saturating_add(1);
         }
     }
 
-    /// An end is written behind the last response. What came of one that was cut counts as its own.
+    /// The end of a run is written after the last response. A response that was cut off counts as one of its own.
     pub(super) fn write_end(&mut self) {
         let has_end = self.end_written == Some(self.count);
         if core::mem::take(&mut self.begun) || has_end {
@@ -59,7 +59,7 @@ impl Turns {
         self.end_written = Some(self.count);
     }
 
-    /// What snapshots keep, in this order.
+    /// The state for snapshots, in this order.
     pub(super) fn state(&self) -> (u32, bool, Option<u32>) {
         let Self {
             count,
@@ -69,7 +69,7 @@ impl Turns {
         (count, begun, end_written)
     }
 
-    /// The same again.
+    /// Restores it from that state.
     pub(super) fn restored(count: u32, begun: bool, end_written: Option<u32>) -> Self {
         Self {
             count,

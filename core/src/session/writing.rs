@@ -1,4 +1,4 @@
-//! What of a thread is written down: the chain of its entries, and what the host is writing.
+//! Writing the transcript of a thread: the chain of its entries, and those being written.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,27 +13,27 @@ use crate::{
     message::ApiMessage,
 };
 
-/// The transcript of a thread, as far as the thread knows of it.
+/// The transcript of a thread, as far as the thread tracks it.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
-    /// The last entry that is written, behind which the next one comes.
+    /// The last written entry, which the next one follows.
     last_entry: Option<Uuid>,
     /// The entries that the host is writing.
     saving: Vec<Entry>,
 }
 
 impl Writing {
-    /// Goes on behind an entry; without one, at the beginning.
+    /// Continues after an entry; without one, at the beginning.
     pub(super) fn after(last_entry: Option<Uuid>) -> Self {
         Self::restored(last_entry, Vec::new())
     }
 
-    /// The last entry that is written.
+    /// The last written entry.
     pub(super) fn last_entry(&self) -> Option<Uuid> {
         self.last_entry
     }
 
-    /// Makes entries of lines; the effect hands them to the host.
+    /// Makes entries of lines, and the effect that sends them to the host.
     pub(super) fn begin(
         &mut self,
         shared: &mut Shared,
@@ -58,41 +58,42 @@ impl Writing {
         Effect::Persist(self.saving.clone())
     }
 
-    /// Hands over once more what is being written, if anything is: writing the same entries twice must be the same as once.
+    /// The effect that writes the pending entries again, if there are any. Writing the same entries twice must have the effect of
+    /// writing them once.
     pub(super) fn again(&self) -> Option<Effect> {
         (!self.saving.is_empty()).then(|| Effect::Persist(self.saving.clone()))
     }
 
-    /// Everything handed over so far is written.
+    /// All entries sent so far are written.
     pub(super) fn written(&mut self) {
         if let Some(written) = core::mem::take(&mut self.saving).last() {
             self.last_entry = Some(written.uuid);
         }
     }
 
-    /// What was handed over could not be written.
+    /// The pending entries could not be written.
     pub(super) fn failed(&mut self) {
         self.saving.clear();
     }
 
-    /// The next entry comes behind this one: what was written since becomes a branch that nothing follows.
+    /// The next entry follows this one: later entries become a branch that nothing continues.
     pub(super) fn go_back_to(&mut self, entry: Option<Uuid>) {
         self.last_entry = entry;
     }
 
-    /// What snapshots keep, in this order.
+    /// The state for snapshots, in this order.
     pub(super) fn state(&self) -> (Option<Uuid>, Vec<Entry>) {
         let Self { last_entry, saving } = self;
         (*last_entry, saving.clone())
     }
 
-    /// The same again.
+    /// Restores it from that state.
     pub(super) fn restored(last_entry: Option<Uuid>, saving: Vec<Entry>) -> Self {
         Self { last_entry, saving }
     }
 }
 
-/// A message on its way to the transcript.
+/// A message to be written to the transcript.
 pub(super) struct Line {
     message: LineMessage,
     uuid: Option<Uuid>,
@@ -101,7 +102,7 @@ pub(super) struct Line {
     compaction: Option<EntryCompaction>,
 }
 
-/// A message as it is written down.
+/// The content of a transcript line.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum LineMessage {
@@ -114,12 +115,12 @@ impl Line {
         Self::of(LineMessage::Plain { role, content })
     }
 
-    /// A response, whole.
+    /// A complete response.
     pub(super) fn response(message: ApiMessage) -> Self {
         Self::of(LineMessage::Response(message))
     }
 
-    /// A word of the engine's own to the model.
+    /// Text that the engine adds for the model.
     pub(super) fn synthetic(content: Vec<RawJson>) -> Self {
         Self {
             origin: EntryOrigin::Engine,
@@ -127,7 +128,7 @@ impl Line {
         }
     }
 
-    /// News of background tasks.
+    /// A notification of background tasks.
     pub(super) fn news(content: Vec<RawJson>) -> Self {
         Self {
             origin: EntryOrigin::Task,
@@ -135,7 +136,7 @@ impl Line {
         }
     }
 
-    /// The word that somebody interrupted the answer.
+    /// The note that the answer was interrupted.
     pub(super) fn interruption(content: Vec<RawJson>) -> Self {
         Self {
             origin: EntryOrigin::Interruption,
@@ -153,19 +154,19 @@ impl Line {
         }
     }
 
-    /// The same with a tool's structured output.
+    /// Adds a tool's structured output.
     pub(super) fn with_output(mut self, output: Option<RawJson>) -> Self {
         self.tool_use_result = output;
         self
     }
 
-    /// A summary, with which the conversation begins anew.
+    /// Marks it as a summary with which the conversation restarts.
     pub(super) fn beginning_anew(mut self, compaction: EntryCompaction) -> Self {
         self.compaction = Some(compaction);
         self
     }
 
-    /// The same under an id that is known already.
+    /// Sets an id that is known already.
     pub(super) fn under(mut self, uuid: Uuid) -> Self {
         self.uuid = Some(uuid);
         self

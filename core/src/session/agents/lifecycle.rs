@@ -1,4 +1,4 @@
-//! Starting agents, resuming them, taking what they report.
+//! Starting, resuming and ending subagents.
 
 use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Session {
-    /// Does what one thread asked for and another must hear of, until nothing is left.
+    /// Carries out what threads requested of each other, until nothing is left to do.
     pub(in crate::session) fn settle(&mut self) {
         loop {
             if let Some(request) = self.shared.agent_requests.pop_front() {
@@ -37,7 +37,7 @@ impl Session {
                 self.interrupt_agents();
             }
             self.stop_agents();
-            // An agent that only waited ends on the spot; until that is taken up it is in no snapshot.
+            // An agent that was only waiting has ended at once. Its end must be handled now, since snapshots do not contain it.
             if self.ended_agent().is_some() {
                 continue;
             }
@@ -62,7 +62,7 @@ impl Session {
         children.find(|(_, child)| ended(child)).map(|(n, _)| *n)
     }
 
-    /// Starts the agent of a call, or the one that shall go on.
+    /// Starts the agent of a call, or resumes an existing one.
     fn start_agent(&mut self, request: AgentRequest) {
         let AgentRequest {
             index,
@@ -121,7 +121,7 @@ impl Session {
         }
     }
 
-    /// The number of the agent to start: a new one, or that of the one to resume.
+    /// The number of the agent to start: a new one, or the one to resume.
     fn find_or_make(
         &mut self,
         number: u32,
@@ -178,19 +178,19 @@ impl Session {
         let parent = &self.main;
         child.facts.follow(parent, input);
         let mut spec = child.facts.spec(parent, input);
-        // It goes on where it was, wherever its parent is by now.
+        // A resumed agent continues in its own directory, even if its parent has moved.
         let place = &child.thread.spec.environment.cwd;
         spec.environment.cwd.clone_from(place);
         child.thread.spec = Arc::new(spec);
         child.thread.narrow(narrowing(input, &child.facts.agent));
-        // What it chose for itself was for the task before, as what it took over from its parent.
+        // Settings chosen during a task apply only to that task; so do those inherited from the parent.
         child.thread.forget_choices();
-        // Tools and model may be others now.
+        // Tools and model may have changed.
         child.thread.context.forget_prefix();
         Ok(*number)
     }
 
-    /// Takes what an agent reported to whoever waits for it.
+    /// Passes an agent's report to whoever waits for it.
     fn agent_ended(&mut self, number: u32) {
         let shared = &mut self.shared;
         let Some(child) = self.children.get_mut(&number) else {
@@ -199,7 +199,7 @@ impl Session {
         let Some(ended) = child.thread.ended.take() else {
             return;
         };
-        // Nobody else would hear of what it leaves running.
+        // Nobody else would learn of the background tasks it leaves running.
         for task in shared
             .tasks
             .values_mut()
@@ -238,7 +238,7 @@ impl Session {
         }
     }
 
-    /// Interrupts the agents whose tasks somebody wants to stop.
+    /// Interrupts the agents whose tasks are to be stopped.
     fn stop_agents(&mut self) {
         let stopping = |task: &Task| match task.work {
             Work::Agent(number) if task.stopping && task.ended.is_none() => Some(number),
@@ -254,7 +254,7 @@ impl Session {
         }
     }
 
-    /// Interrupts the agents that the main thread waits for; those in the background go on.
+    /// Interrupts the agents that the main thread waits for. Background agents continue.
     pub(in crate::session) fn interrupt_agents(&mut self) {
         for child in self
             .children
@@ -267,7 +267,7 @@ impl Session {
         }
     }
 
-    /// Whether [`Input::Background`](crate::Input::Background) would find a call now.
+    /// Whether [`Input::Background`](crate::Input::Background) would currently apply to a call.
     #[must_use]
     pub fn can_background(&self, tool_use_id: Option<&str>) -> bool {
         let mut calls = self.main.run.calls.iter();
@@ -277,14 +277,13 @@ impl Session {
 
     fn is_detachable(&self, call: &Call, tool_use_id: Option<&str>) -> bool {
         let is_meant = tool_use_id.is_none_or(|id| call.id() == id);
-        // What a host does for a tool of the core is a part of it.
+        // A host effect for a core tool is only a part of the call.
         let is_core =
             || (self.main.spec.tool(call.tool_name())).is_some_and(|tool| tool.core.is_some());
         is_meant && call.is_running() && (call.agent_runs() || !is_core())
     }
 
-    /// Puts running calls of the main thread into the background: one, or all. Those of a run that is being stopped
-    /// end with it.
+    /// Moves running calls of the main thread to the background: one, or all. Calls of a run that is being stopped end with it.
     pub(in crate::session) fn detach(&mut self, tool_use_id: Option<&str>) {
         if self.main.phase() != Phase::Tooling {
             return;

@@ -1,7 +1,7 @@
 //! Subagents: threads that answer a call of the main thread.
 //!
-//! An agent's number is given when the response that calls for it arrives, so it does not depend on the order in
-//! which agents end. A thread stays when its agent has ended: it can be resumed.
+//! An agent gets its number when the response that calls for it arrives, so numbers do not depend on the order in which agents
+//! end. The thread of an agent that has ended is kept, so that it can be resumed.
 
 mod lifecycle;
 mod provisioning;
@@ -28,49 +28,49 @@ use crate::{
     tools::{enter_worktree::EnterWorktreeOutput, task::TaskInput},
 };
 
-/// A subagent: its thread, and whom it answers.
+/// A subagent: its thread, and the call it answers.
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) thread: Thread,
     pub(super) facts: ChildFacts,
 }
 
-/// What is known of a subagent besides its conversation.
+/// The state of a subagent apart from its conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ChildFacts {
-    /// The id by which it is resumed, stopped and asked about.
+    /// The id by which it is resumed, stopped and looked up.
     pub(super) id: String,
-    /// Its definition, as it was when it was started.
+    /// Its definition at the time it was started.
     pub(super) agent: AgentProfile,
-    /// The task it works on, or worked on last.
+    /// Its current or last task.
     pub(super) task: TaskInput,
-    /// The model it asks.
+    /// Its model.
     pub(super) model: String,
-    /// How the main thread had its model think when the task began, and how hard it had it work.
+    /// The thinking and effort settings of the main thread when the task began.
     #[serde(default)]
     pub(super) thinking: Thinking,
     #[serde(default)]
     pub(super) effort: Option<Effort>,
-    /// The main thread's response and call that it answers.
+    /// The response and the call of the main thread that it answers.
     pub(super) answers: Option<(u32, u32)>,
-    /// Its call was answered already; it works beside the conversation.
+    /// Whether it runs in the background: its call has been answered already.
     pub(super) background: bool,
-    /// Its own worktree.
+    /// The worktree that was created for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) worktree: Option<EnterWorktreeOutput>,
 }
 
-/// A call of the Task tool that is to be carried out by the session.
+/// A call of the Task tool that the session has to carry out.
 #[derive(Debug)]
 pub(super) struct AgentRequest {
     pub(super) index: usize,
     pub(super) number: u32,
     pub(super) input: TaskInput,
-    /// Where it shall work, if not where its parent does.
+    /// The worktree to work in, if not the parent's directory.
     pub(super) worktree: Option<EnterWorktreeOutput>,
 }
 
-/// A run that has ended, of a thread that reports to another one.
+/// The end of a run of a thread that reports to another one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ended {
     outcome: Outcome,
@@ -79,14 +79,14 @@ pub(super) struct Ended {
 }
 
 impl Thread {
-    /// Task: the session starts the agent, since it is a thread beside this one.
+    /// Task: passed on to the session, which starts the agent, since threads cannot access each other.
     pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
         let number = self.run.calls[index].agent();
         if number.is_some() && self.provision(shared, index, &input) {
             return;
         }
         match number {
-            // An agent that goes on stays where it is.
+            // A resumed agent keeps its directory.
             Some(number) if input.isolation.is_some() && input.resume.is_none() => {
                 self.isolate(shared, index, number);
             }
@@ -96,7 +96,7 @@ impl Thread {
                 input,
                 worktree: None,
             }),
-            // Only the main thread's calls are numbered.
+            // Only calls of the main thread get numbers.
             None => {
                 let text = "An agent cannot start agents. Do the task yourself.";
                 self.review(shared, index, ToolResult::error(text));
@@ -104,7 +104,7 @@ impl Thread {
         }
     }
 
-    /// Gives every call that starts an agent its number.
+    /// Numbers the calls that start agents.
     pub(super) fn number_agents(&mut self, shared: &mut Shared) {
         self.run.tool_uses = self
             .run
@@ -126,9 +126,9 @@ impl Thread {
         self.part_calls_on_one_agent(shared);
     }
 
-    /// Marks the calls about an agent that a call before them resumes or names, too. Beside each other, the one that is allowed
-    /// first would have the agent, and the others would find it at work, or not find it at all: what comes of a response would
-    /// be up to the order in which questions are answered.
+    /// Marks calls that concern an agent which an earlier call of the response resumes or names. If they ran concurrently, the
+    /// first one to be allowed would get the agent, and the others would find it busy or not find it: the outcome would depend on
+    /// the order in which permission requests are answered.
     fn part_calls_on_one_agent(&mut self, shared: &Shared) {
         let mut before: BTreeSet<String> = BTreeSet::new();
         for call in &mut self.run.calls {
@@ -148,7 +148,7 @@ impl Thread {
         }
     }
 
-    /// Ends the run of a subagent: instead of a result message there is an end that the session takes.
+    /// Ends the run of a subagent. Instead of a result message it leaves an [`Ended`] for the session.
     pub(super) fn end_subagent(&mut self, shared: &Shared, outcome: Outcome, run: Run) {
         self.ended = Some(Ended {
             duration_ms: shared.now.mono.since(run.started),
@@ -181,7 +181,7 @@ impl ChildFacts {
         }
     }
 
-    /// What its thread is told for a task.
+    /// The spec of its thread for a task.
     pub(super) fn spec(&self, parent: &Thread, task: &TaskInput) -> crate::Spec {
         let mut spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
         spec.model.name.clone_from(&self.model);
@@ -190,7 +190,7 @@ impl ChildFacts {
         spec
     }
 
-    /// Takes over what holds for the main thread as a task begins.
+    /// Takes over the model settings of the main thread at the start of a task.
     fn follow(&mut self, parent: &Thread, task: &TaskInput) {
         let spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
         (self.model, self.thinking, self.effort) =
@@ -216,7 +216,7 @@ impl Child {
         Self::with(parent, number, facts)
     }
 
-    /// The thread of these facts, with nothing said yet.
+    /// Creates the thread of a subagent with an empty conversation.
     pub(super) fn with(parent: &Thread, number: u32, facts: ChildFacts) -> Self {
         let agent = AgentName {
             agent_id: facts.id.clone(),
@@ -229,7 +229,7 @@ impl Child {
     }
 }
 
-/// What the modes of an agent and of its task take away. Tools and further deny rules are in the thread's spec.
+/// The restrictions from the modes of an agent and of its task. Tools and further deny rules are in the thread's spec.
 fn narrowing(task: &TaskInput, agent: &AgentProfile) -> Option<Narrowing> {
     let of = |mode| Narrowing {
         mode,
@@ -252,7 +252,7 @@ fn total(usage: &Usage) -> u64 {
 }
 
 impl Thread {
-    /// An agent that is told of as a task says how far it is.
+    /// Reports the progress of an agent that is announced as a task.
     pub(super) fn emit_task_progress(&self, shared: &mut Shared) {
         if let Some(agent) = self.agent() {
             let usage = self.task_usage(shared);

@@ -1,4 +1,4 @@
-//! Agents that bring tools along: as one starts, the host makes them ready and says which there are.
+//! Agents that bring tools along: when one starts, the host prepares the tools and returns their definitions.
 
 use alloc::{format, string::ToString, vec::Vec};
 
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl Thread {
-    /// Asks the host for the tools that an agent brings along; false where it brings none, or they are known. One that goes
-    /// on has them already.
+    /// Asks the host for the tools that an agent brings along. False if it brings none, or they are already known. A resumed
+    /// agent has them already.
     pub(super) fn provision(
         &mut self,
         shared: &mut Shared,
@@ -45,7 +45,7 @@ impl Thread {
         true
     }
 
-    /// The tools that an agent brings along are there, or there are none.
+    /// The host has answered with the agent's tools, or with an error.
     pub(in crate::session) fn provisioned(
         &mut self,
         shared: &mut Shared,

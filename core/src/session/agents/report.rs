@@ -1,4 +1,4 @@
-//! What the call that started an agent is answered with.
+//! The result of the call that started an agent.
 
 use alloc::{
     borrow::ToOwned,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Child {
-    /// Makes it a background task; what its call is answered with.
+    /// Makes the agent a background task and returns the result of its call.
     pub(super) fn launch(&mut self, shared: &mut Shared, tool_use_id: &str) -> ToolResult {
         let facts = &self.facts;
         let kind = TaskKind::LocalAgent;
@@ -67,13 +67,13 @@ impl Child {
         }
     }
 
-    /// What its call is answered with at its end: its last words, or why there are none.
+    /// The result of its call after its end: its last text, or why there is none.
     pub(super) fn report(&self, ended: &Ended) -> ToolResult {
         let id = &self.facts.id;
         let last = ended.run.text.trim();
         let text = match &ended.outcome {
             Outcome::Success if last.is_empty() => "(The agent ended without a report.)".to_owned(),
-            // Who ended it says what came of it, unless the model did.
+            // If the model wrote nothing, the reason of whoever ended the run is used.
             Outcome::StoppedByHook(reason) if last.is_empty() => reason.clone(),
             Outcome::Success | Outcome::StoppedByHook(_) => last.to_owned(),
             Outcome::MaxTurns(max) => {
@@ -130,7 +130,7 @@ impl Child {
     }
 }
 
-/// An error with what the agent said before.
+/// An error result with the agent's earlier text.
 fn failed(reason: &str, last: &str) -> ToolResult {
     ToolResult::error(match last {
         "" => reason.to_string(),

@@ -1,4 +1,4 @@
-//! Calls that go into the background, and calls that read and stop what is there.
+//! Moving calls to the background, and calls that read or stop background tasks.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Goes on without waiting for a call that is running: the model gets the id of a task instead of the result.
+    /// Stops waiting for a running call: the model gets a task id instead of the result.
     pub(in crate::session) fn detach_call(
         &mut self,
         shared: &mut Shared,
@@ -80,7 +80,7 @@ impl Thread {
         self.review(shared, index, result);
     }
 
-    /// TaskOutput: answers at once, or when the task ends or the time is over.
+    /// TaskOutput: answers at once, or when the task ends or the time limit is reached.
     pub(in crate::session) fn read_task(
         &mut self,
         shared: &mut Shared,
@@ -114,7 +114,7 @@ impl Thread {
         }
     }
 
-    /// Answers the calls that wait for tasks which have ended, or for too long.
+    /// Answers the calls that wait for tasks which have ended, or whose time limit has passed.
     pub(in crate::session) fn answer_task_waits(&mut self, shared: &mut Shared) {
         let mut answered = false;
         for index in 0..self.run.calls.len() {
@@ -139,7 +139,7 @@ impl Thread {
             return self.review(shared, index, ToolResult::error(text));
         };
         let output = match &wait.filter {
-            // Read before it was waited for: it is a pattern.
+            // The filter was compiled before the wait began, so it is valid.
             Some(filter) => background::filtered(&task.output, filter).unwrap_or_default(),
             None => task.output.clone(),
         };
@@ -158,7 +158,7 @@ impl Thread {
         if task.ended.is_some()
             && let Some(news) = shared.news.get_mut(&self.number())
         {
-            // It knows now.
+            // The model has now been told.
             news.retain(|news| news.task_id != wait.task_id);
         }
         let result = ToolResult {
@@ -208,7 +208,7 @@ impl Thread {
         self.review(shared, index, result);
     }
 
-    /// What this thread's model has not heard yet: into the history, to the application, and to the transcript.
+    /// Delivers pending notifications of this thread: into the history, to the application, and to the transcript.
     pub(in crate::session) fn take_news(&mut self, shared: &mut Shared) -> Option<Line> {
         let news = shared.news.remove(&self.number()).unwrap_or_default();
         if news.is_empty() {
@@ -221,14 +221,14 @@ impl Thread {
         Some(Line::news(blocks).under(uuid))
     }
 
-    /// When the first of its waits for tasks is over.
+    /// The earliest time limit of the thread's waits for tasks.
     pub(in crate::session) fn task_wait_ends(&self) -> Option<Millis> {
         let waits = self.run.calls.iter().filter_map(Call::task_wait);
         waits.map(|wait| wait.until).min()
     }
 }
 
-/// The structured output of a call that went into the background (Agent SDK reference, `BashOutput`).
+/// The structured output of a call that was moved to the background (Agent SDK reference, `BashOutput`).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Detached<'a> {

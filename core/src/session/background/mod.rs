@@ -1,7 +1,6 @@
-//! Background tasks: what runs beside the conversation, what it put out, and how the model hears of its end.
+//! Background tasks: their state, their output, and the notification of the model when they end.
 //!
-//! A task is a subagent, or the call of a tool whose answer is no longer waited for. Its id follows from its cause,
-//! as effect ids do.
+//! A task is a subagent, or a tool call that is no longer waited for. Its id is derived from its cause, like effect ids.
 
 mod calls;
 
@@ -22,51 +21,51 @@ use crate::{
     tools::{background, task::TaskInput},
 };
 
-/// Of what a call puts out the last so many bytes are kept.
+/// How many bytes of a call's output are kept: the last ones.
 const KEPT_OUTPUT: usize = 30_000;
 
 /// A background task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// The thread that started it, by number.
+    /// The number of the thread that started it.
     pub(super) owner: u32,
     pub(super) tool_use_id: String,
     pub(super) tool_name: String,
     pub(super) description: String,
     pub(super) command: Option<String>,
-    /// Why its call may run.
+    /// Why its call was allowed to run.
     pub(super) decision: Option<String>,
     pub(super) kind: TaskKind,
     pub(super) work: Work,
     pub(super) started: Millis,
     /// How it ended; none while it runs.
     pub(super) ended: Option<TaskEnd>,
-    /// Somebody wants it to stop.
+    /// Whether it is being stopped.
     pub(super) stopping: bool,
-    /// The last part of what it put out; of an agent its report.
+    /// The last part of its output; for an agent, its report.
     pub(super) output: String,
-    /// The files that its call names by a link: what it sees of them is kept by their real names.
+    /// The files that its call names through a link. Observations of them are stored under their real paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) links: Vec<Link>,
 }
 
-/// What does a task's work.
+/// What executes a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Work {
-    /// A subagent, by its number.
+    /// A subagent, by number.
     Agent(u32),
-    /// A call that is running.
+    /// A running call.
     Call(EffectId),
 }
 
-/// What an agent is told of with when it begins.
+/// The description of an agent in the message that announces it.
 pub(super) struct AgentTask {
     pub(super) subagent_type: String,
     pub(super) prompt: String,
 }
 
-/// An agent that is waited for and was told of as a task.
+/// An agent that the caller waits for and that was announced as a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Awaited {
     /// The call that waits for it.
@@ -74,46 +73,46 @@ pub(super) struct Awaited {
     description: String,
 }
 
-/// A call that reads a background task once it has ended.
+/// A call that waits for a background task to end before it reads it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct TaskWait {
     task_id: String,
-    /// Then it is read as far as it is.
+    /// The time limit; the task is then read in its current state.
     until: Millis,
-    /// Only lines that match are read.
+    /// A pattern; only matching lines are read.
     filter: Option<String>,
 }
 
-/// The end of a task, for the model of the thread that started it.
+/// The notification that a task has ended, for the model of the thread that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {
     pub(super) task_id: String,
     pub(super) text: String,
-    /// No reason for a turn of its own: whoever wanted the end knows of it.
+    /// Does not start a turn of its own: whoever stopped the task knows already.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) can_wait: bool,
 }
 
-/// All tasks of a session, those that have ended too, by id.
+/// All tasks of a session by id, including those that have ended.
 pub(super) type Tasks = SortedMap<String, Task>;
 
-/// What a background call has put out, as far as it is kept ([`Session::task_output`]).
+/// The kept output of a background call ([`Session::task_output`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptOutput<'a> {
-    /// The last part of it.
+    /// The last part of the output.
     pub text: &'a str,
-    /// There may have been more before it.
+    /// Whether earlier output may have been dropped.
     pub is_cut: bool,
 }
 
 impl Session {
-    /// What a call that runs, or ran, in the background has put out; none for an agent, or where there is no such task.
+    /// The output of a call that runs or ran in the background. None for an agent, or if there is no such task.
     #[must_use]
     pub fn task_output(&self, task_id: &str) -> Option<KeptOutput<'_>> {
         let task = self.shared.tasks.get(task_id)?;
         matches!(task.work, Work::Call(_)).then_some(KeptOutput {
             text: &task.output,
-            // What goes beyond the limit is dropped from the front, up to the beginning of a character.
+            // Output beyond the limit is dropped from the front, up to a character boundary.
             is_cut: task.output.len() + char::MAX.len_utf8() > KEPT_OUTPUT,
         })
     }
@@ -125,9 +124,9 @@ impl Task {
     }
 }
 
-/// An id that follows from its cause: the same whatever else happened before.
+/// An id derived from its cause: it does not depend on anything else that happened before.
 pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String {
-    // FNV-1a over the cause; 32 bits tell a session's few tasks apart.
+    // FNV-1a over the cause; 32 bits suffice for the few tasks of a session.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let bytes = session.into_bytes();
     for byte in bytes
@@ -140,7 +139,7 @@ pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String
 }
 
 impl Shared {
-    /// Takes note of a new task and announces it.
+    /// Records a new task and announces it.
     pub(super) fn task_begins(&mut self, task_id: String, task: Task, agent: Option<AgentTask>) {
         let agent = agent.filter(|_| self.spec.tools.tasks.announce_agents);
         let (subagent_type, prompt) = agent.map(|it| (it.subagent_type, it.prompt)).unzip();
@@ -160,7 +159,7 @@ impl Shared {
         self.tasks.insert(task_id, task);
     }
 
-    /// An agent begins that is waited for.
+    /// Announces an agent that the caller waits for.
     pub(super) fn awaited_begins(&mut self, agent: AgentName, task: &TaskInput, call: &str) {
         let message = TaskStarted {
             task_id: agent.agent_id.clone(),
@@ -181,7 +180,7 @@ impl Shared {
         self.awaited.insert(agent.agent_id, awaited);
     }
 
-    /// An agent ended that was waited for, with these last words.
+    /// Reports the end of an agent that the caller waited for, with its last text.
     pub(super) fn awaited_ends(&mut self, id: &str, end: TaskEnd, words: &str, usage: TaskUsage) {
         let Some(awaited) = self.awaited.remove(id) else {
             return; // it was not told of
@@ -203,7 +202,7 @@ impl Shared {
         self.say(Message::System(SystemMessage::TaskNotification(message)));
     }
 
-    /// Says what a running task has used so far.
+    /// Reports what a running task has used so far.
     pub(super) fn emit_task_progress(
         &mut self,
         task_id: &str,
@@ -228,7 +227,7 @@ impl Shared {
         self.say(Message::System(SystemMessage::TaskProgress(message)));
     }
 
-    /// A task came to its end: everybody is told, the model of its thread at its next turn.
+    /// A task has ended: reports it, and notifies the model of its thread at the next turn.
     pub(super) fn task_ends(
         &mut self,
         task_id: &str,
@@ -243,7 +242,7 @@ impl Shared {
         else {
             return;
         };
-        // Whoever asked for its end gets that end, whatever the task has to say when it is told to stop.
+        // A task that was asked to stop counts as stopped, whatever it reports.
         let end = match task.stopping {
             true => TaskEnd::Stopped,
             false => end,
@@ -279,7 +278,7 @@ impl Shared {
         });
     }
 
-    /// The transcript of an agent; other tasks have no file.
+    /// The path of an agent's transcript; other tasks have no output file.
     pub(super) fn output_file(&self, task_id: &str, kind: TaskKind) -> String {
         match kind {
             TaskKind::LocalAgent => {
@@ -290,7 +289,7 @@ impl Shared {
         }
     }
 
-    /// A call that nobody waits for has something to say.
+    /// An answer of a background call.
     pub(super) fn task_answer(&mut self, id: EffectId, answer: Answer) {
         let known = self
             .tasks
@@ -339,19 +338,19 @@ impl Shared {
         self.say(Message::ToolProgress(message));
     }
 
-    /// The running task whose call an effect is.
+    /// The running task to whose call an effect belongs.
     pub(super) fn task_of(&self, id: EffectId) -> Option<&Task> {
         let is_it = |task: &&Task| task.work == Work::Call(id) && task.ended.is_none();
         self.tasks.values().find(is_it)
     }
 
-    /// Whether a thread's model has not heard of something that it should hear of now.
+    /// Whether a thread has pending notifications that justify a turn.
     pub(super) fn has_news(&self, thread: u32) -> bool {
         let news = self.news.get(&thread);
         news.is_some_and(|news| news.iter().any(|news| !news.can_wait))
     }
 
-    /// Ends the tasks whose calls are not running any more: they were given up, or lost with the program.
+    /// Ends the tasks whose calls are no longer running: they were abandoned, or lost in a crash.
     pub(super) fn end_lost_tasks(&mut self) {
         let lost = |task: &Task| match task.work {
             Work::Call(id) => task.ended.is_none() && !self.running.contains_key(&id),
@@ -366,8 +365,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the end of a task: its agent is interrupted by the session, its call is cancelled here.
-    /// False if no such task runs.
+    /// Stops a task: the session interrupts its agent, or its call is cancelled here. False if no such task is running.
     pub(super) fn stop_task(&mut self, task_id: &str) -> bool {
         let Some(task) = self
             .tasks
@@ -383,7 +381,7 @@ impl Shared {
         true
     }
 
-    /// Stops the calls in the background.
+    /// Stops all background calls.
     pub(super) fn stop_background_calls(&mut self) {
         let calls = self
             .tasks
@@ -395,7 +393,7 @@ impl Shared {
         }
     }
 
-    /// A task by its id, or an agent's by the name it was given.
+    /// A task by its id, or an agent's task by the agent's name.
     fn find_task(&self, name: &str) -> Option<(&String, &Task)> {
         let named = self.agent_names.get(name).map_or(name, String::as_str);
         self.tasks.get_key_value(named)
@@ -414,7 +412,7 @@ impl Shared {
     }
 }
 
-/// What the model reads about the end of a task.
+/// The text that tells the model that a task has ended.
 fn news(task_id: &str, task: &Task, summary: &str) -> String {
     let mut text = format!("<background-task id=\"{task_id}\">\n{summary}.");
     match task.kind {

@@ -1,4 +1,4 @@
-//! All results of a response together, before the model reads them.
+//! The hook event for all results of a response, before the model receives them.
 
 use super::{
     super::{Shared, Thread},
@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Thread {
-    /// Shows hooks all results of a response before the model reads them; false if there are none, or they have seen them.
+    /// Runs hooks on all results of a response before the model receives them. False if there are no such hooks, or they have run
+    /// already.
     pub(super) fn show_batch_to_hooks(&mut self, shared: &mut Shared) -> bool {
         if self.run.batch_shown.replace(self.turns.current()) == Some(self.turns.current()) {
             return self.hooks.look_at(&[HookEvent::PostToolBatch]);
@@ -50,7 +51,7 @@ impl Thread {
     }
 }
 
-/// What a `tool_result` block says.
+/// The content of a `tool_result` block.
 fn content_in(block: &RawJson) -> Option<RawJson> {
     RawObject::parse(block.get()).ok()?.get("content").cloned()
 }

@@ -1,4 +1,4 @@
-//! Before a call is judged: is it a call at all, and which files does it name?
+//! Checks before the permission decision: validates the input and finds the files that a call names.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Checks a call and finds out which files it names.
+    /// Validates a call and finds the files that it names.
     pub(in crate::session) fn begin(&mut self, shared: &mut Shared, index: usize) {
         let call = &self.run.calls[index];
         let spec = self.spec.clone();
@@ -36,8 +36,8 @@ impl Thread {
                 return self.finish_call(shared, index, ToolResult::error(text));
             }
         };
-        // Readers of JSON differ in which of two equal fields counts: the one that was judged might not
-        // be the one that runs.
+        // JSON readers differ in which of two duplicate fields counts: the value that is judged might not be the one that is
+        // used.
         if let Some(field) = RawObject::parse(input.get())
             .ok()
             .and_then(|object| object.duplicate().map(ToOwned::to_owned))
@@ -64,7 +64,7 @@ impl Thread {
             };
             return self.finish_call(shared, index, ToolResult::error(text));
         }
-        // What a person approved is not refused for more than its form.
+        // An input that a person approved is only checked against the schema.
         if let Some(core) = tool.core.filter(|_| !self.run.calls[index].approved)
             && let Some(fault) = self.core_fault(shared, core, &input)
         {
@@ -89,7 +89,7 @@ impl Thread {
         }
         let call = &mut self.run.calls[index];
         call.state = CallState::Resolving;
-        // As the model wrote them, until the host says where they lead.
+        // As the model wrote them, until the host has resolved them.
         call.paths = paths.iter().map(PathFact::asked).collect();
         let id = self.call_effect(shared, index, Stage::Resolve);
         self.perform(shared, id, Effect::Resolve(paths));
@@ -109,7 +109,7 @@ impl Thread {
         let answers: Vec<Result<ResolvedPath, String>> = answers
             .into_iter()
             .map(|answer| match answer {
-                // What is judged must be where the path leads, not how it was written.
+                // The decision must be made on the path after resolution, not on how it was written.
                 Ok(real) if real.path.split('/').any(|name| name == "..") => Err(format!(
                     "The host resolved a path to {}, which is not a real path.",
                     real.path
@@ -132,7 +132,7 @@ impl Thread {
                     }
                     facts.extend(PathFact::found(fact, real));
                 }
-                // The command itself will say what is wrong; what it is not known to touch is not allowed by that.
+                // The command itself will report the error. The file is not granted to it.
                 Err(_) if of_command => {}
                 Err(reason) => {
                     return self.finish_call(shared, index, ToolResult::error(reason));

@@ -1,4 +1,4 @@
-//! A call of a tool that the core runs itself: no host is asked, and the result is there at once.
+//! Calls of tools that the core runs itself: no host is involved, and the result is available at once.
 
 use alloc::{format, string::String};
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Runs a call that was approved. What may start now is the caller's matter.
+    /// Runs an allowed call. The caller has to start the calls that may follow.
     pub(super) fn run_in_core(
         &mut self,
         shared: &mut Shared,
@@ -45,7 +45,7 @@ impl Thread {
         let found_before = self.notes.loaded.len();
         let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.notes);
         if self.notes.loaded.len() > found_before {
-            // Where definitions join the request when they are found, its beginning is another one.
+            // If found definitions are added to the request, its prefix changes.
             self.context.forget_prefix();
         }
         for change in changes {
@@ -54,7 +54,7 @@ impl Thread {
         self.review(shared, index, result);
     }
 
-    /// Tools that are about other threads and running effects.
+    /// Runs the tools that concern other threads and running effects.
     fn run_task_tool(
         &mut self,
         shared: &mut Shared,
@@ -97,13 +97,13 @@ impl Thread {
         }
     }
 
-    /// Whether the model does not know a tool's definition yet.
+    /// Whether a tool's definition is still deferred for the model.
     pub(super) fn waits_to_be_found(&self, tool: &str) -> bool {
         !self.notes.loaded.iter().any(|loaded| loaded == tool)
             && tools::deferred(&self.spec, self.model()).contains_key(tool)
     }
 
-    /// What is wrong with the input of a core tool beyond its schema.
+    /// Errors in the input of a core tool that its schema cannot express.
     pub(super) fn core_fault(
         &self,
         shared: &Shared,
@@ -121,7 +121,7 @@ impl Thread {
     }
 }
 
-/// The input of a tool that is about background tasks.
+/// The input of a tool for background tasks.
 enum TaskTool {
     Start(TaskInput),
     Read(TaskOutputInput),

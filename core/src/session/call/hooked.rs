@@ -1,4 +1,4 @@
-//! Hooks around a call: before it is judged, in place of the question, and after it.
+//! Hooks around a call: before the permission decision, instead of the permission request, and after the call.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Asks the hooks before a call is judged; false if there are none, or they have been asked.
+    /// Runs the hooks before the permission decision. False if there are none, or they have run already.
     pub(super) fn ask_hooks_before(&mut self, shared: &mut Shared, index: usize) -> bool {
         let call = &mut self.run.calls[index];
         if core::mem::replace(&mut call.hooks.asked_before, true) {
@@ -41,7 +41,7 @@ impl Thread {
         self.wait_for_hooks(shared, index, occurrence, CallState::Vetting)
     }
 
-    /// Asks the hooks in place of whoever would be asked; false if there are none, or they have been asked.
+    /// Runs the hooks that can answer a permission request. False if there are none, or they have run already.
     pub(super) fn ask_hooks_instead(
         &mut self,
         shared: &mut Shared,
@@ -76,7 +76,7 @@ impl Thread {
         waits
     }
 
-    /// Takes the result of a call that ran, past the hooks that look at results.
+    /// Passes the result of a call to the hooks for results, if any, before it is used.
     pub(in crate::session) fn review(
         &mut self,
         shared: &mut Shared,
@@ -86,7 +86,7 @@ impl Thread {
         let call = &self.run.calls[index];
         let (tool_name, tool_input) = (call.name.clone(), call.input_or_empty());
         let tool_use_id = call.id.clone();
-        // One that was answered before it ran has no time of its own.
+        // A call that was answered without running has no duration.
         let duration_ms = (call.started != Millis(0)).then(|| shared.now.mono.since(call.started));
         let occurrence = if result.is_error {
             Occurrence::PostToolUseFailure(PostToolUseFailure {
@@ -110,20 +110,20 @@ impl Thread {
                 duration_ms,
             })
         };
-        // An interrupt waits for nobody who wants to read a result.
+        // An interrupt does not wait for hooks that examine results.
         let interrupted = self.phase() == super::Phase::Stopping;
         if !interrupted && self.wait_for_hooks(shared, index, occurrence, CallState::Reviewing) {
             self.run.calls[index].hooks.result = Some(result);
             return;
         }
-        // One that tidied up and says so was interrupted like one that only stopped.
+        // An error result during an interrupt counts as interrupted, even if the tool cleaned up and reported so.
         if interrupted && result.is_error {
             self.tell_hooks_of_interrupt(shared, index);
         }
         self.finish_call(shared, index, result);
     }
 
-    /// A running call ended without a result because the run is interrupted: hooks that watch failures are told.
+    /// A running call ended without a result because the run is interrupted: runs the hooks for failures.
     pub(super) fn tell_hooks_of_interrupt(&mut self, shared: &mut Shared, index: usize) {
         let call = &self.run.calls[index];
         if call.state != CallState::Running {
@@ -140,7 +140,7 @@ impl Thread {
         self.fire(shared, occurrence, Some(index));
     }
 
-    /// Ends a call that was denied, past the hooks that watch denials.
+    /// Ends a call that was denied, after running the hooks for denials.
     pub(super) fn tell_hooks_of_denial(&mut self, shared: &mut Shared, index: usize, text: &str) {
         let call = &self.run.calls[index];
         let occurrence = Occurrence::PermissionDenied(PermissionDenied {
@@ -157,7 +157,7 @@ impl Thread {
         }
     }
 
-    /// Somebody is about to be asked: hooks that bring it to their notice hear of it. Nobody waits for them.
+    /// Runs the hooks that notify the user of a permission request. Nothing waits for them.
     pub(super) fn notify_of_question(&mut self, shared: &mut Shared, index: usize) {
         let name = &self.run.calls[index].name;
         let occurrence = Occurrence::Notification(Notification {
@@ -222,14 +222,14 @@ impl Thread {
             }
         }
         if let Some(input) = merged.updated_input {
-            // Another input is another call: checked, resolved and judged like one of the model's.
+            // A changed input makes it a different call: it is validated, resolved and judged like one of the model's.
             call.input = ToolCallInput::Json(input);
         }
         self.begin(shared, index);
     }
 
-    /// Leaves a call to whoever started the run: it ends with the call unmade. One of several cannot be left: the others
-    /// would have run without it, so it is asked about.
+    /// Defers a call to whoever started the run: the run ends without running it. If the response has other calls, it cannot be
+    /// deferred, since they would run without it; permission is asked for instead.
     fn defer(&mut self, shared: &mut Shared, index: usize) {
         let alone = self.run.calls.len() == 1 && self.is_main();
         let call = &mut self.run.calls[index];
@@ -284,7 +284,7 @@ impl Thread {
                         };
                         self.permitted(shared, index, response);
                     }
-                    // Half an answer is none: somebody is asked.
+                    // An incomplete answer does not count: permission is asked for.
                     Err(error) => {
                         let content = format!(
                             "A hook allowed {} with permission updates that cannot be read: {error}",
@@ -317,53 +317,53 @@ impl Thread {
         self.finish_call(shared, index, result);
     }
 
-    /// Ends a call that has not begun: a hook has ended the run.
+    /// Ends a call that has not started because a hook has ended the run.
     pub(super) fn refuse_after_stop(&mut self, shared: &mut Shared, index: usize) {
         let text = "The call was not run: a hook ended the run before it.";
         self.finish_call(shared, index, ToolResult::error(text));
     }
 }
 
-/// What hooks have to do with a call.
+/// The state of hooks for one call.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct CallHooks {
-    /// Those that run before it have been asked.
+    /// The hooks before the permission decision have run.
     asked_before: bool,
-    /// Those that answer the question have been asked.
+    /// The hooks that can answer a permission request have run.
     asked_instead: bool,
-    /// What those before it want: an allow, or the question.
+    /// The decision of the first ones: allow, or ask.
     asks: Option<HookRuling>,
-    /// What was taken from it.
+    /// The restrictions they impose.
     pub(super) narrowing: crate::hook::Narrowing,
-    /// What they add for the model, behind the results of the round.
+    /// The text they add for the model, after the results of the round.
     pub(super) context: Vec<RawJson>,
-    /// The result that is being looked at.
+    /// The result that hooks are examining.
     pub(super) result: Option<ToolResult>,
-    /// The worktree it needs, once hooks have been asked for it.
+    /// The worktree it needs, once hooks were asked to create it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) worktree: Option<HookedWorktree>,
 }
 
-/// A worktree that hooks were asked for.
+/// A worktree that hooks were asked to create.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub(super) struct HookedWorktree {
     pub(super) name: String,
-    /// Where a hook has made it.
+    /// The path, if a hook created it.
     pub(super) path: Option<String>,
 }
 
-/// What hooks want of a judgement.
+/// The decision of hooks before the permission decision.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 struct HookRuling {
-    /// Otherwise the question is forced.
+    /// If false, permission must be asked for.
     allows: bool,
     hook: String,
     reason: String,
 }
 
 impl CallHooks {
-    /// What hooks want of a judgement.
+    /// The decision of hooks, if they made one.
     pub(super) fn verdict(&self) -> Option<HookVerdict> {
         let ruling = self.asks.as_ref()?;
         Some(HookVerdict {
@@ -376,7 +376,7 @@ impl CallHooks {
     }
 }
 
-/// What the model sees of an output that a hook put in place: text, content blocks, an MCP result, or any JSON as text.
+/// The content for the model of an output set by a hook: text, content blocks, an MCP result, or any JSON as text.
 fn content_of(output: &RawJson) -> Vec<ResultBlock> {
     if let Ok(text) = output.read::<String>() {
         return ToolResult::text(text).content;

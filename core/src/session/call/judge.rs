@@ -1,4 +1,4 @@
-//! Whether a call may run, and what whoever was asked said.
+//! The permission decision on a call, and the answer to a permission request.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -19,10 +19,10 @@ use crate::{
     tools::task::TaskInput,
 };
 
-/// Why a call runs that somebody was asked about.
+/// The reason recorded for a call that was approved on request.
 const APPROVED: &str = "it was approved when asked";
 
-/// A call that starts an agent in a worktree of its own makes one: what rules deny or ask about EnterWorktree holds for it.
+/// A call that starts an agent in a worktree of its own also creates one: deny and ask rules for EnterWorktree apply to it.
 fn with_worktree(
     decision: Decision,
     context: &PolicyContext<'_>,
@@ -52,7 +52,7 @@ fn with_worktree(
 }
 
 impl Thread {
-    /// What holds for the calls of this thread at this moment.
+    /// The policy for calls of this thread at this time.
     pub(super) fn policy<'a>(&'a self, shared: &'a Shared) -> PolicyContext<'a> {
         let policy = &shared.spec.policy.permissions;
         PolicyContext {
@@ -117,15 +117,15 @@ impl Thread {
         }
     }
 
-    /// The file for which the call would fail whatever somebody answers: it would have to be read first. Calls before it that are not
-    /// over may read it yet.
+    /// The file that must be read before the call can succeed; asking for permission is then pointless. None while earlier calls,
+    /// which may still read it, are unfinished.
     fn unread_by(&self, index: usize) -> Option<String> {
         let (before, call) = (&self.run.calls[..index], &self.run.calls[index]);
         let are_over = before.iter().all(|call| call.answer.is_some());
         call.unread.clone().filter(|_| are_over)
     }
 
-    /// Asks whoever can be asked: the application, or the MCP tool that answers for it.
+    /// Sends the permission request: to the application, or to the MCP tool that answers for it.
     fn ask(
         &mut self,
         shared: &mut Shared,
@@ -169,7 +169,7 @@ impl Thread {
         };
         let effect = match &policy.prompt_tool {
             None => Effect::AskPermission(request),
-            // It is the session's, whatever tools an agent was given.
+            // The tool belongs to the session, whichever tools the agent has.
             Some(name) => match shared.spec.tool(name) {
                 Some(tool) => Effect::CallTool(prompt_call(tool, &spec, &request)),
                 None => {
@@ -189,7 +189,7 @@ impl Thread {
         self.perform(shared, id, effect);
     }
 
-    /// Why a call is asked about. Where a command does not begin in the working directory, whoever is asked must know it.
+    /// The reason in a permission request. If a command does not start in the working directory, the reason says so.
     fn reason_to_ask(&self, call: &Call, decision: &Decision) -> String {
         let reason = decision.cause.explain();
         let directory = self.command_directory();
@@ -199,7 +199,7 @@ impl Thread {
         }
     }
 
-    /// The answer of the tool that is asked: a `PermissionResult` as the text of its result.
+    /// The answer of the permission tool: a `PermissionResult` as the text of its result.
     pub(super) fn prompt_answered(
         &mut self,
         shared: &mut Shared,
@@ -227,7 +227,7 @@ impl Thread {
             PermissionResponse::Deny { message, interrupt } => {
                 self.deny(shared, index, &message);
                 if interrupt {
-                    // Whoever wants a subagent to stop so wants all of it to stop.
+                    // An interrupt requested for a subagent's call interrupts the whole run.
                     shared.interrupt_main = true;
                     self.interrupt(shared, Outcome::Interrupted);
                 }
@@ -236,7 +236,7 @@ impl Thread {
                 updated_input,
                 updated_permissions,
             } => {
-                // Updates of which one does not apply change nothing; the call itself was allowed.
+                // If one of the updates cannot be applied, none is; the call itself was allowed.
                 shared.update_permissions(&updated_permissions);
                 let call = &mut self.run.calls[index];
                 call.approved = true;
@@ -247,8 +247,8 @@ impl Thread {
                         self.finish_call(shared, index, ToolResult::error(text));
                     }
                     Some(input) => {
-                        // Another input is another call: checked, resolved and held against the
-                        // deny rules again.
+                        // A changed input makes it a different call: it is validated, resolved and checked against the deny rules
+                        // again.
                         call.input = ToolCallInput::Json(input);
                         call.attempt += 1;
                         self.begin(shared, index);
@@ -258,7 +258,7 @@ impl Thread {
         }
     }
 
-    /// Denies a call about which nobody was asked.
+    /// Denies a call without asking anybody.
     fn deny_unasked(&mut self, shared: &mut Shared, index: usize, cause: &Cause, text: &str) {
         if let Some(kind) = cause.kind()
             && self.spec.policy.permissions.tell_denials
@@ -284,7 +284,7 @@ impl Thread {
             true => &mut self.run.denials,
             false => &mut shared.unreported.denials,
         };
-        // Under its own name, whichever the model used.
+        // The tool's own name, even if the model used an alias.
         let tool = self.spec.tool(&call.name);
         denials.push(PermissionDenial {
             tool_name: tool.map_or_else(|| call.name.clone(), |tool| tool.name.clone()),
@@ -295,7 +295,7 @@ impl Thread {
     }
 }
 
-/// What of a command runs if the decision is carried out. Whoever is asked sees the whole text, and approves that.
+/// Which part of a command runs under this decision. A person who is asked sees the whole text and approves all of it.
 fn approved_command(
     decision: &Decision,
     facts: CallFacts<'_>,
@@ -311,7 +311,7 @@ fn approved_command(
     }
 }
 
-/// The call of the tool that is asked for permission.
+/// The call of the permission tool.
 fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) -> ToolCall {
     #[derive(serde::Serialize)]
     struct Question<'a> {
@@ -335,7 +335,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         },
         observed: Vec::new(),
         timeout_ms: tool.timeout_ms,
-        // It is the session that asks: no agent's own server answers for it.
+        // The session makes this call: an agent's own server must not answer it.
         agent: None,
         command: None,
         outside_sandbox: false,

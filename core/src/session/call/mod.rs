@@ -1,7 +1,7 @@
-//! The calls of a response: in which order they start, whether they may run, and what came of them.
+//! The tool calls of a response: scheduling, permission decisions, and results.
 //!
-//! One call goes this way: [`check`] its input and resolve the paths it names, [`judge`] it, [`perform`] it, and
-//! put its [`results`] where the model and the application see them.
+//! The path of a call: [`check`] its input and resolve the paths it names, [`judge`] it, [`perform`] it, and deliver its
+//! [`results`] to the model and the application.
 
 mod batch;
 mod check;
@@ -28,11 +28,10 @@ use crate::{
 };
 
 impl Thread {
-    /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
-    /// in the order of the response (LOOP-15). Agents work beside each other; what is about one and the same agent goes in the
-    /// order of the response, too.
+    /// Starts every call whose turn it is. Read-only calls run concurrently, all others alone and in the order of the response
+    /// (LOOP-15). Agents run concurrently; calls that concern the same agent run in the order of the response.
     pub(in crate::session) fn schedule_calls(&mut self, shared: &mut Shared) -> Option<Event> {
-        // What holds for the calls before: all are done, or those that are not only read.
+        // Of the calls before: whether all are done, and whether the unfinished ones are all read-only.
         let (mut all_done, mut only_reading) = (true, true);
         for index in 0..self.run.calls.len() {
             let reads = self.only_reads(index);
@@ -64,7 +63,7 @@ impl Thread {
                 .is_some_and(|tool| tool.annotations.read_only)
     }
 
-    /// A call came to its end by an answer: others may have waited for it.
+    /// A call has ended: starts the calls that waited for it.
     pub(in crate::session) fn go_on_with_calls(&mut self, shared: &mut Shared) {
         if self.phase() == Phase::Tooling {
             let event = self.schedule_calls(shared);
@@ -82,7 +81,7 @@ impl Thread {
         self.effect_id(shared, number, stage, self.run.calls[index].attempt)
     }
 
-    /// Why the call that an effect runs may run.
+    /// Why the call that an effect runs was allowed to run.
     pub(in crate::session) fn decision(&self, id: EffectId) -> Option<&str> {
         if id.stage != Stage::Run || id.turn != self.turns.current() {
             return None;
@@ -107,22 +106,22 @@ impl Thread {
         }
         let last = answer.is_last();
         match answer {
-            // The tool that is asked for permission: its progress is not that of the call.
+            // Progress of the permission tool is not progress of the call.
             Answer::Progress(_) if matches!(id.stage, Stage::Ask | Stage::Provision) => {}
             Answer::Progress(_) => self.emit_progress(shared, index),
-            // The run is ending: neither an answer for a person nor an agent's tools start anything now.
+            // The run is ending: neither a permission answer nor an agent's tools may start anything now.
             Answer::Tool(_)
                 if was_cancelled && matches!(id.stage, Stage::Ask | Stage::Provision) => {}
             Answer::Tool(result) if id.stage == Stage::Ask => {
                 self.prompt_answered(shared, index, &result);
             }
-            // Whoever waits for a call reads its result.
+            // Only the result is used while the call is waited for.
             Answer::Output(_) => {}
             Answer::Tool(result) if id.stage == Stage::Provision => {
                 self.provisioned(shared, index, &result);
             }
             Answer::Tool(result) => self.ran(shared, index, result),
-            // Even if nobody wants to wait for it any more: it did happen.
+            // The result is used even during an interrupt: the call did complete.
             Answer::Probed(Probed::Done(result)) => self.ran(shared, index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => self.tell_hooks_of_interrupt(shared, index),

@@ -1,4 +1,4 @@
-//! A call that may run: with which files it is handed over, and what it says while it runs.
+//! Running an allowed call: its grant, and its progress reports.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -27,7 +27,7 @@ impl Thread {
         let spec = self.spec.clone();
         let tool = spec.tool(&self.run.calls[index].name);
         let core = tool.and_then(|tool| tool.core);
-        // The host makes a worktree, or a hook does; what follows from it is the session's matter.
+        // The host or a hook creates a worktree; the session handles its result.
         let is_worktree = core == Some(CoreTool::EnterWorktree);
         if let Some(core) = core.filter(|_| !is_worktree) {
             return self.run_in_core(shared, index, core, decision);
@@ -53,7 +53,7 @@ impl Thread {
         }
     }
 
-    /// Asks the host what became of a call that was lost while it ran.
+    /// Asks the host for the outcome of a call that was lost while it ran.
     pub(in crate::session) fn probe_call(&mut self, shared: &mut Shared, index: usize) {
         let spec = self.spec.clone();
         let call = &self.run.calls[index];
@@ -69,7 +69,7 @@ impl Thread {
         self.perform(shared, id, effect);
     }
 
-    /// A call as the host gets it.
+    /// The call in the form that the host receives.
     fn handed_over(
         &mut self,
         shared: &Shared,
@@ -109,14 +109,14 @@ impl Thread {
         }
     }
 
-    /// When a running call is next reported (LOOP-33).
+    /// When the next progress report of a running call is due (LOOP-33).
     pub(in crate::session) fn progress_due(&self) -> Option<Millis> {
         let running = |call: &&Call| call.state == CallState::Running;
         let calls = self.run.calls.iter().filter(running);
         calls.filter_map(|call| call.progress_at).min()
     }
 
-    /// Reports the calls that have been running for so long.
+    /// Reports the running calls whose progress report is due.
     pub(in crate::session) fn emit_due_progress(&mut self, shared: &mut Shared) {
         let interval = self.spec.stream.progress_interval_ms.unwrap_or(u64::MAX);
         for index in 0..self.run.calls.len() {
@@ -144,22 +144,22 @@ impl Thread {
     }
 }
 
-/// Whether a call asks not to be waited for.
+/// Whether a call asks to run in the background.
 fn wants_background(tool: &ToolDefinition, input: &RawJson) -> bool {
     let field = tool.background_param.as_deref();
     let fields = RawObject::parse(input.get()).unwrap_or_default();
     field.is_some_and(|field| fields.get(field).is_some_and(|value| value.get() == "true"))
 }
 
-/// The files a call may touch: the workspace as far as the call names it, and what else was approved.
+/// The grant of a call: the workspace as far as the call names it, and what else was approved.
 fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
     let mut grant = FsGrant {
         cwd: policy.environment.cwd.clone(),
         roots: Vec::new(),
-        // Also where nothing is granted: a host that confines commands closes these files to them.
+        // Set even if nothing is granted: a host that confines commands denies them these files.
         deny: deny_patterns(policy),
     };
-    // The files that a command shows are judged, but a command is not confined to them: a host that confines commands confines
+    // The files that a command names are judged, but the command is not limited to them: a host that confines commands confines
     // them to the workspace.
     if tool.command_param.is_some() && policy.confinement.is_some() {
         for root in policy.workspace_roots() {
@@ -171,7 +171,7 @@ fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) 
     }
     grant.deny.extend(closed_patterns(policy.environment));
     for fact in paths {
-        // Reading may look around in the workspace; writing reaches what was judged and no further.
+        // Read access covers the whole workspace; write access only the paths that were judged.
         let workspace = policy
             .workspace_roots()
             .filter(|root| crate::permission::is_under(root, &fact.path))

@@ -1,4 +1,4 @@
-//! What is known of a call, from the response that made it to its result.
+//! The state of a call, from the response that made it to its result.
 
 use alloc::{string::String, vec::Vec};
 
@@ -18,82 +18,82 @@ use crate::{
 pub(in crate::session) struct Call {
     pub(super) id: String,
     pub(super) name: String,
-    /// The input, or the text that was not one.
+    /// The input, or the text that is not a valid one.
     pub(super) input: ToolCallInput,
     pub(super) state: CallState,
     pub(super) paths: Vec<PathFact>,
-    /// A file that it would change and that it must have read first: it is there, and no call has seen it.
+    /// An existing file that it would change without having read it, although its tool requires that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unread: Option<String>,
-    /// What its input says for rules, once that was read.
+    /// What its input means for rules, once parsed.
     #[serde(skip)]
     pub(super) subject: Option<ReadSubject>,
-    /// Somebody allowed it: only a deny rule can still stop it.
+    /// Whether it was approved on request: only a deny rule can still stop it.
     pub(super) approved: bool,
-    /// Why it may run: recorded before it does.
+    /// Why it may run; recorded before it runs.
     pub(super) decision: Option<String>,
-    /// What of its command may run, if it has one.
+    /// Which part of its command may run, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) command: Option<ApprovedCommand>,
     pub(super) started: Millis,
-    /// When it is next said that the call is still running.
+    /// When the next progress report is due.
     #[serde(default)]
     pub(super) progress_at: Option<Millis>,
     pub(super) attempt: u32,
-    /// Its result is an error.
+    /// Whether its result is an error.
     #[serde(default)]
     pub(super) failed: bool,
     #[serde(default)]
     pub(super) hooks: CallHooks,
-    /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
+    /// The `tool_result` block, once there is one. Encoded once for both the message stream and the history.
     pub(super) answer: Option<RawJson>,
-    /// The id of the message that showed it to the application.
+    /// The id of the message that delivered the result to the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) answer_uuid: Option<Uuid>,
     /// The tool's structured output, until it is in the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) structured: Option<RawJson>,
-    /// The number of the agent that the call starts, if it starts one.
+    /// The number of the agent that the call starts, if any.
     #[serde(default)]
     pub(super) agent: Option<u32>,
-    /// It is about an agent that a call before it is about, too: it waits for that one.
+    /// Whether it concerns the same agent as an earlier call, and has to wait for that call.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) shares_agent: bool,
-    /// The tools that this agent brings along, once the host has said which: until it starts.
+    /// The tools that this agent brings along, as returned by the host; kept until the agent starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) own_tools: Option<Vec<ToolDefinition>>,
-    /// An agent is working on the answer.
+    /// Whether a subagent is working on the result.
     #[serde(default)]
     pub(super) agent_runs: bool,
-    /// A background task is waited for.
+    /// The background task that the call waits for.
     #[serde(default)]
     pub(super) waits_for_task: Option<TaskWait>,
 }
 
-/// What the model gave as input.
+/// The input as the model sent it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToolCallInput {
     Json(RawJson),
-    /// Not a JSON object: cut by the output limit, or simply wrong.
+    /// Not a JSON object: cut off by the output limit, or malformed.
     Unusable(String),
 }
 
-/// How far a call is.
+/// The stage that a call has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallState {
     Waiting,
-    /// Hooks look at it before it is judged.
+    /// Hooks examine it before the permission decision.
     Vetting,
     Resolving,
-    /// Hooks look whether they can answer the question.
+    /// Hooks decide whether they answer the permission request.
     Requesting,
     Asking,
-    /// Hooks that make worktrees are asked for the one that it needs.
+    /// Hooks are asked to create the worktree that it needs.
     Preparing,
     Running,
-    /// Hooks look at its result.
+    /// Hooks examine its result.
     Reviewing,
     Done,
 }
@@ -130,17 +130,17 @@ impl Call {
         }
     }
 
-    /// The model's id of it.
+    /// The model's id of the call.
     pub(in crate::session) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The tool that it calls.
+    /// The name of the tool it calls.
     pub(in crate::session) fn tool_name(&self) -> &str {
         &self.name
     }
 
-    /// The input, where it is one.
+    /// The input, if it is valid JSON.
     pub(in crate::session) fn json(&self) -> Option<&RawJson> {
         match &self.input {
             ToolCallInput::Json(input) => Some(input),
@@ -148,7 +148,7 @@ impl Call {
         }
     }
 
-    /// The input for messages: an object always.
+    /// The input for messages: always an object.
     pub(in crate::session) fn input_or_empty(&self) -> RawJson {
         match &self.input {
             ToolCallInput::Json(input) => input.clone(),
@@ -156,12 +156,12 @@ impl Call {
         }
     }
 
-    /// Why it may run, once that was decided.
+    /// Why it may run, once decided.
     pub(in crate::session) fn decision(&self) -> Option<&String> {
         self.decision.as_ref()
     }
 
-    /// When it began to run.
+    /// When it started to run.
     pub(in crate::session) fn started(&self) -> Millis {
         self.started
     }
@@ -175,34 +175,34 @@ impl Call {
         self.state == CallState::Running
     }
 
-    /// It was let run, for this reason: it does from now on.
+    /// Marks it as allowed for this reason, and running from now on.
     pub(in crate::session) fn let_run(&mut self, cause: String, now: Millis) {
         self.decision = Some(cause);
         self.state = CallState::Running;
         self.started = now;
     }
 
-    /// It is begun once more: its effects get other names.
+    /// Starts it again: its effects get new ids.
     pub(in crate::session) fn try_again(&mut self) {
         self.attempt += 1;
     }
 
-    /// The result that hooks are looking at.
+    /// Takes the result that hooks were examining.
     pub(in crate::session) fn take_reviewed(&mut self) -> Option<ToolResult> {
         self.hooks.result.take()
     }
 
-    /// The number of the agent that it starts, if it starts one.
+    /// The number of the agent that it starts, if any.
     pub(in crate::session) fn agent(&self) -> Option<u32> {
         self.agent
     }
 
-    /// It starts the agent of this number.
+    /// Sets the number of the agent that it starts.
     pub(in crate::session) fn start_agent(&mut self, number: u32) {
         self.agent = Some(number);
     }
 
-    /// Whether it has to wait for a call before it that is about the same agent.
+    /// Sets whether it has to wait for an earlier call that concerns the same agent.
     pub(in crate::session) fn set_shares_agent(&mut self, shares: bool) {
         self.shares_agent = shares;
     }
@@ -212,32 +212,32 @@ impl Call {
         self.own_tools.is_some()
     }
 
-    /// Keeps the tools that its agent brings along until it starts.
+    /// Stores the tools that its agent brings along until the agent starts.
     pub(in crate::session) fn keep_own_tools(&mut self, tools: Vec<ToolDefinition>) {
         self.own_tools = Some(tools);
     }
 
-    /// Those tools, for the agent that starts.
+    /// Takes those tools for the agent that starts.
     pub(in crate::session) fn take_own_tools(&mut self) -> Option<Vec<ToolDefinition>> {
         self.own_tools.take()
     }
 
-    /// The host makes ready what it needs: it counts as running.
+    /// The host is preparing what it needs: it counts as running.
     pub(in crate::session) fn make_ready(&mut self) {
         self.state = CallState::Running;
     }
 
-    /// Its agent has started. `is_awaited`: its end is the result.
+    /// Its agent has started. `is_awaited`: the agent's end is the result.
     pub(in crate::session) fn agent_started(&mut self, is_awaited: bool) {
         self.agent_runs = is_awaited;
     }
 
-    /// Whether an agent is working on the answer.
+    /// Whether a subagent is working on the result.
     pub(in crate::session) fn agent_runs(&self) -> bool {
         self.agent_runs
     }
 
-    /// It reads a background task once that has ended.
+    /// It waits for a background task to end before it reads it.
     pub(in crate::session) fn wait_for_task(&mut self, wait: TaskWait) {
         self.waits_for_task = Some(wait);
     }
@@ -247,7 +247,7 @@ impl Call {
         self.waits_for_task.as_ref()
     }
 
-    /// It does not wait for that task any more.
+    /// Stops waiting for that task.
     pub(in crate::session) fn take_task_wait(&mut self) -> Option<TaskWait> {
         self.waits_for_task.take()
     }

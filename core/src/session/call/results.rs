@@ -1,4 +1,4 @@
-//! What came of the calls: to the application one by one, to the model all at once.
+//! Tool results: delivered to the application one by one, to the model all at once.
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Thread {
-    /// Takes a call's result: observations into the session, the result into the message stream.
-    /// What may start now is the caller's matter.
+    /// Takes a call's result: observations into the session, the result into the message stream. The caller has to start the
+    /// calls that may follow.
     pub(in crate::session) fn finish_call(
         &mut self,
         shared: &mut Shared,
@@ -46,8 +46,8 @@ impl Thread {
         }));
     }
 
-    /// Puts the results into the history, in the order of the calls, as one message. What the transcript gets of it:
-    /// each result under the id it was shown with, then what hooks have to say.
+    /// Adds the results to the history as one message, in the order of the calls. Returns the lines for the transcript: each
+    /// result under the id it was delivered with, then the text of hooks.
     pub(in crate::session) fn collect_results(&mut self) -> Vec<Line> {
         let calls = core::mem::take(&mut self.run.calls);
         let mut context = Vec::new();
@@ -65,7 +65,7 @@ impl Thread {
             }
             context.extend(call.hooks.context);
         }
-        // Results first: the API wants them at the head of the message that answers the calls.
+        // Results come first: the API requires them at the beginning of the message that answers the calls.
         context.append(&mut self.hooks.take_context());
         blocks.extend_from_slice(&context);
         self.context.push(Role::User, blocks);
@@ -93,7 +93,7 @@ impl Thread {
         self.save(shared, Stage::SaveResults, lines)
     }
 
-    /// Prompts that were waiting for a round of results: into the history behind it (LOOP-16, LOOP-23).
+    /// Adds prompts that waited for a round of results to the history after it (LOOP-16, LOOP-23).
     fn take_steering(&mut self, shared: &mut Shared) -> Vec<Line> {
         let mut lines = Vec::new();
         for prompt in core::mem::take(&mut self.steering) {
@@ -110,7 +110,7 @@ impl Thread {
         lines
     }
 
-    /// What the round did, from its calls alone: no model is asked for it (LOOP-33).
+    /// A summary of the round, made from its calls without asking a model (LOOP-33).
     fn emit_summary(&self, shared: &mut Shared) {
         let mut counts: Vec<(&str, u32, u32)> = Vec::new();
         for call in &self.run.calls {
@@ -141,7 +141,7 @@ impl Thread {
         }));
     }
 
-    /// Whether another request may follow the round that has just ended.
+    /// Whether the limits permit another request after the round that has just ended.
     fn is_within_limits(&self, shared: &Shared) -> bool {
         let limits = &self.spec.policy.limits;
         let goes_on = self.run.output.answer.is_none()
@@ -154,7 +154,7 @@ impl Thread {
             && limits.max_budget.is_none_or(|max| shared.cost < max)
     }
 
-    /// What written results lead to: the next request, unless a limit forbids it.
+    /// The event that follows once the results are written: the next request, unless a limit forbids it.
     pub(in crate::session) fn after_results(&mut self, shared: &mut Shared) -> Event {
         if let Some(end) = self.after_output_round(shared) {
             return end;

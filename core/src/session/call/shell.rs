@@ -1,4 +1,4 @@
-//! What lasts from one command to the next.
+//! Shell state that persists from one command to the next.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -6,13 +6,13 @@ use super::super::{Shared, Thread};
 use crate::{content::ResultBlock, tool::ToolResult};
 
 impl Thread {
-    /// Where the next command begins.
+    /// The directory in which the next command starts.
     pub(in crate::session) fn command_directory(&self) -> &str {
         let shell = self.workplace.shell();
         shell.map_or(&self.spec.environment.cwd, |shell| &shell.directory)
     }
 
-    /// The names of variables that commands have set.
+    /// The names of variables that were set by commands.
     pub(in crate::session) fn command_variables(&self) -> Vec<String> {
         let shell = self.workplace.shell().into_iter();
         let variables =
@@ -20,8 +20,8 @@ impl Thread {
         variables.map(|variable| variable.name.clone()).collect()
     }
 
-    /// Keeps what a command has left behind. One that has left the workspace takes only itself there: the next begins in
-    /// the working directory, and the model is told so.
+    /// Stores the shell state after a command. A command that moved outside the workspace does so only for itself: the next one
+    /// starts in the working directory, and the model is told so.
     pub(super) fn take_shell(
         &mut self,
         shared: &mut Shared,

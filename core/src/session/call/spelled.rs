@@ -1,4 +1,4 @@
-//! Files by two names: the one that a call writes, which its tool knows, and the real one, by which the session knows files.
+//! Files have two names: the path that a call writes, which its tool uses, and the real path, which the session uses.
 
 use alloc::{string::String, vec::Vec};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Thread {
-    /// What earlier calls saw of the files that a call names, by both names of each.
+    /// The observations of the files that a call names, under both names of each.
     pub(super) fn observed(&self, shared: &Shared, call: &Call) -> Vec<Observation> {
         let mut observed = Vec::new();
         for fact in &call.paths {
@@ -34,14 +34,14 @@ impl Thread {
         observed
     }
 
-    /// Keeps what a call saw of files, by their real names.
+    /// Stores the observations of a call under the real paths of the files.
     pub(super) fn keep_observed(&self, shared: &mut Shared, call: &Call, seen: Vec<Observation>) {
         if !seen.is_empty() {
             shared.keep_observed(&self.links_of(call), seen);
         }
     }
 
-    /// The files that a call names by a link.
+    /// The files that a call names through a link.
     pub(in crate::session) fn links_of(&self, call: &Call) -> Vec<Link> {
         let link = |fact: &PathFact| Link {
             written: self.written(fact),
@@ -51,8 +51,8 @@ impl Thread {
         links.filter(|link| link.written != link.real).collect()
     }
 
-    /// A call's input as its tool gets it: a path that leads only through a link into what is granted (a workspace that was entered
-    /// by one) is the real one.
+    /// The input of a call in the form that its tool receives: a path that leads into the granted directories only through a link
+    /// (a workspace that was entered by one) is replaced by the real one.
     pub(super) fn reachable(
         &self,
         tool: &ToolDefinition,
@@ -87,23 +87,23 @@ impl Thread {
         }
     }
 
-    /// The absolute name that a call writes for a file, without looking at any link.
+    /// The absolute path that a call writes for a file, without resolving links.
     fn written(&self, fact: &PathFact) -> String {
         lexical(&self.spec.environment.cwd, &fact.written)
     }
 }
 
-/// A file that a call names by a link.
+/// A file that a call names through a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::session) struct Link {
-    /// As the call writes it: absolute, without looking at any link.
+    /// The absolute path that the call writes, without resolving links.
     written: String,
-    /// Where it leads.
+    /// The real path.
     real: String,
 }
 
 impl Shared {
-    /// Keeps what was seen of files, by their real names. Tools know a file by the name that their call writes.
+    /// Stores observations under the real paths of the files. Tools report a file by the path that their call writes.
     pub(in crate::session) fn keep_observed(&mut self, links: &[Link], seen: Vec<Observation>) {
         for mut seen in seen {
             if let Some(link) = links.iter().find(|link| link.written == seen.path) {

@@ -1,11 +1,11 @@
-//! What the input of a call says for rules, read once.
+//! What the input of a call means for rules, parsed once.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
 use super::super::Thread;
 use crate::{json::RawJson, permission::CallSubject, tool::ToolDefinition};
 
-/// What was read out of an input, and for how long that holds.
+/// The parsed input, and the conditions under which it is valid.
 #[derive(Debug, Clone)]
 pub(super) struct ReadSubject {
     input: RawJson,
@@ -15,9 +15,9 @@ pub(super) struct ReadSubject {
 }
 
 impl Thread {
-    /// What the input of a call says for rules. It is checked, judged and handed over at different moments, and its command is
-    /// read at the first of them: again only if another input takes its place, or commands begin in another directory or with other variables by
-    /// then.
+    /// What the input of a call means for rules. It is needed when the call is validated, judged and run; its command is parsed
+    /// the first time. It is parsed again only if the input, the directory in which commands start, or the variables they set
+    /// have changed.
     pub(super) fn subject(
         &mut self,
         index: usize,

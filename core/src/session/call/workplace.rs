@@ -1,35 +1,35 @@
-//! Where the work of a thread is done.
+//! The directories and shell state of a thread.
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 
 use crate::tool::ShellState;
 
-/// Where a thread has come to.
+/// Where a thread currently works.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Workplace {
-    /// Directories that it has left for another working directory.
+    /// Directories that were the working directory before.
     left: Vec<String>,
-    /// What its commands left behind; none before the first.
+    /// The shell state that commands left; none before the first command.
     shell: Option<Box<ShellState>>,
 }
 
 impl Workplace {
-    /// That of an agent as it begins: where its parent works, with a shell of its own.
+    /// The workplace of a new subagent: in its parent's directory, with a shell state of its own.
     pub(in crate::session) fn of_agent(&self) -> Self {
         Self::restored(self.left.clone(), None)
     }
 
-    /// The directories that were left.
+    /// The previous working directories.
     pub(super) fn left(&self) -> &[String] {
         &self.left
     }
 
-    /// Whether it is another than where the session began.
+    /// Whether the working directory differs from the one the session began in.
     pub(in crate::session) fn has_moved(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// Commands begin in this directory from now on, as everything else; the one before is left.
+    /// Commands start in this directory from now on, like everything else; the previous one is recorded.
     pub(super) fn move_to(&mut self, directory: &str, left: String) {
         if !self.left.contains(&left) {
             self.left.push(left);
@@ -39,28 +39,28 @@ impl Workplace {
         }
     }
 
-    /// What commands have left behind.
+    /// The shell state that commands left.
     pub(super) fn shell(&self) -> Option<&ShellState> {
         self.shell.as_deref()
     }
 
-    /// The same, for a command that begins with it.
+    /// A copy of it, for the next command.
     pub(super) fn copy_of_shell(&self) -> Option<Box<ShellState>> {
         self.shell.clone()
     }
 
-    /// A command has left that behind.
+    /// Stores the shell state after a command.
     pub(super) fn take_shell(&mut self, shell: Box<ShellState>) {
         self.shell = Some(shell);
     }
 
-    /// What snapshots keep, in this order.
+    /// The state for snapshots, in this order.
     pub(in crate::session) fn state(&self) -> (Vec<String>, Option<Box<ShellState>>) {
         let Self { left, shell } = self.clone();
         (left, shell)
     }
 
-    /// The same again.
+    /// Restores it from that state.
     pub(in crate::session) fn restored(left: Vec<String>, shell: Option<Box<ShellState>>) -> Self {
         Self { left, shell }
     }

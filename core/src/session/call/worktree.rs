@@ -1,4 +1,4 @@
-//! Calls that move the work into a git worktree: the host makes it, the session goes there.
+//! Calls that move the session into a git worktree: the host creates it, the session changes its directory.
 
 use alloc::{
     borrow::ToOwned,
@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Works in another directory from now on.
+    /// Changes the working directory.
     pub(in crate::session) fn enter(&mut self, directory: &str) {
         let cwd = &mut Arc::make_mut(&mut self.spec).environment.cwd;
         if cwd == directory {
@@ -37,11 +37,11 @@ impl Thread {
         }
         let left = core::mem::replace(cwd, directory.to_owned());
         self.workplace.move_to(directory, left);
-        // The working directory is part of what requests begin with.
+        // The working directory is part of the prefix of requests.
         self.context.forget_prefix();
     }
 
-    /// Hooks that watch where the work is done hear of it when it has moved.
+    /// Runs the hooks for a changed working directory.
     pub(super) fn tell_hooks_of_move(&mut self, shared: &mut Shared, old_cwd: String) {
         let new_cwd = self.command_directory().to_owned();
         if new_cwd != old_cwd {
@@ -50,7 +50,7 @@ impl Thread {
         }
     }
 
-    /// A path as the host shall see it: hosts know the directory that the session began in.
+    /// A path in the form the host needs: hosts resolve relative paths from the directory that the session began in.
     pub(super) fn seen_from_here(&self, path: String) -> String {
         let is_relative =
             !path.starts_with(['/', '\\', '~']) && path.as_bytes().get(1) != Some(&b':');
@@ -60,7 +60,7 @@ impl Thread {
         }
     }
 
-    /// A call that a host ran has its result. For the tools that are the core's as well, something follows from it.
+    /// Takes the result of a call that a host ran. Some core tools act on it.
     pub(super) fn ran(&mut self, shared: &mut Shared, index: usize, mut result: ToolResult) {
         self.take_shell(shared, index, &mut result);
         let core = (self.spec.tool(&self.run.calls[index].name)).and_then(|tool| tool.core);
@@ -82,8 +82,8 @@ impl Thread {
         }
     }
 
-    /// Asks the hooks that make worktrees for the one that a call needs; false if there are none, or they have been asked.
-    /// Without a name it has the one of its input, or one is made up.
+    /// Asks the hooks that create worktrees for the one that a call needs. False if there are none, or they have been asked. If
+    /// `name` is none, the name in the call's input is used, or a generated one.
     pub(super) fn ask_hooks_for_worktree(
         &mut self,
         shared: &mut Shared,
@@ -114,7 +114,7 @@ impl Thread {
         self.wait_for_hooks(shared, index, occurrence, CallState::Preparing)
     }
 
-    /// The hooks were asked for a worktree: it is there, is refused, or is to be made by the host.
+    /// The hooks have answered: the worktree was created, was refused, or the host has to create it.
     pub(super) fn worktree_prepared(&mut self, shared: &mut Shared, index: usize, merged: Merged) {
         if self.run.hook_stop.is_some() {
             return self.refuse_after_stop(shared, index);
@@ -137,7 +137,7 @@ impl Thread {
         }
     }
 
-    /// Asks the host for a worktree in which an agent shall work.
+    /// Asks the host for a worktree for an agent.
     pub(in crate::session) fn isolate(&mut self, shared: &mut Shared, index: usize, number: u32) {
         let can = self
             .spec
@@ -177,7 +177,7 @@ impl Thread {
         self.perform(shared, id, effect);
     }
 
-    /// The worktree of an agent is there, or there is none.
+    /// The host has answered: the agent's worktree was created, or not.
     fn isolated(&mut self, shared: &mut Shared, index: usize, result: &ToolResult) {
         if self.phase() == Phase::Stopping {
             return; // nothing is started any more; the call is answered as the run ends
@@ -208,8 +208,8 @@ impl Thread {
     }
 }
 
-/// What the host is told of the worktree that a call needs: its name, and where a hook has made it. Without a name it has
-/// the one that hooks were told, or that of the call's input.
+/// The input for the host's worktree: its name, and its path if a hook created it. If `name` is none, the name that hooks
+/// received or the one in the call's input is used.
 pub(super) fn worktree_input(call: &Call, name: Option<String>) -> RawJson {
     let hooked = call.hooks.worktree.as_ref();
     let input = EnterWorktreeInput {
@@ -222,7 +222,7 @@ pub(super) fn worktree_input(call: &Call, name: Option<String>) -> RawJson {
     RawJson::encode(&input).unwrap_or_else(|_| RawJson::empty_object())
 }
 
-/// The name that the model gave.
+/// The name in the model's input.
 fn asked_name(call: &Call) -> Option<String> {
     match &call.input {
         ToolCallInput::Json(input) => input.read::<EnterWorktreeInput>().ok()?.name,
@@ -230,7 +230,7 @@ fn asked_name(call: &Call) -> Option<String> {
     }
 }
 
-/// A name for a worktree that was given none.
+/// A generated name for a worktree.
 fn made_up(id: Uuid) -> String {
     let id = id.to_string();
     format!("work-{}", id.get(..8).unwrap_or(&id))

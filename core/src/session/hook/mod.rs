@@ -1,6 +1,7 @@
-//! Running hooks: which ones an occurrence concerns, their time, their answers, what they say together.
+//! Running hooks: which ones an event concerns, their time limits, their answers, and the merged outcome.
 //!
-//! [`rounds`] knows which are under way, [`round`] runs them, [`settled`] does what they said, [`say`] tells the application.
+//! [`rounds`] keeps those in progress, [`round`] runs them, [`settled`] acts on their outcome, [`say`] reports to the
+//! application.
 
 mod prompt;
 mod round;
@@ -18,7 +19,7 @@ use alloc::{format, string::String};
 
 use crate::{content::Block, hook::HookEvent, json::RawJson};
 
-/// Text that hooks add for the model; none for blanks, which the API would refuse.
+/// Text that hooks add for the model; none for blank text, which the API would refuse.
 pub(super) fn context_block(event: HookEvent, text: &str) -> Option<RawJson> {
     let text = text.trim();
     (!text.is_empty()).then(|| {
@@ -27,7 +28,7 @@ pub(super) fn context_block(event: HookEvent, text: &str) -> Option<RawJson> {
     })
 }
 
-/// The file of a subagent's transcript beside that of the session; empty where none is kept.
+/// The path of a subagent's transcript, next to that of the session; empty if none is kept.
 pub(super) fn agent_transcript(transcript: &str, agent_id: &str) -> String {
     match transcript.strip_suffix(".jsonl") {
         None => String::new(),

@@ -1,4 +1,4 @@
-//! A prompt before it enters the conversation.
+//! Hooks on a prompt before it enters the conversation.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Thread {
-    /// Whether there are hooks that look at prompts.
+    /// Whether there are hooks that check prompts.
     pub(in crate::session) fn shows_prompts_to_hooks(&self) -> bool {
         self.spec
             .policy
@@ -27,14 +27,14 @@ impl Thread {
             .any(|m| m.event.looks_at_prompts() && !m.hooks.is_empty())
     }
 
-    /// Shows a prompt to the hooks, with the beginning of the session if this is its first; it enters when they are done.
+    /// Runs the hooks on a prompt, and those for the session start if it is the first one. The prompt enters once they are done.
     pub(in crate::session) fn submit(
         &mut self,
         shared: &mut Shared,
         mut prompt: Prompt,
     ) -> Option<Event> {
         let text = text_of(&prompt.content);
-        // News of background tasks alone are no prompt of anybody's.
+        // Notifications of background tasks alone are not a prompt.
         let is_empty = prompt.content.is_empty();
         let expanded = prompt.expanded_from.take();
         self.run.submitted = Some(prompt);
@@ -50,7 +50,7 @@ impl Thread {
             self.fire(shared, occurrence, None);
         }
         if let Some(agent) = self.agent().cloned() {
-            // What a subagent is told comes from the model, and the hooks for calls have seen it.
+            // A subagent's prompt comes from the model; the hooks for calls have checked it.
             let AgentName {
                 agent_id,
                 agent_type,
@@ -95,7 +95,7 @@ impl Thread {
         self.submit_if_ready()
     }
 
-    /// Lets the prompt in once no hook has anything to say about it any more.
+    /// Lets the prompt enter once no hook is running on it.
     pub(super) fn submit_if_ready(&mut self) -> Option<Event> {
         let waits = self.hooks.look_at(&[
             HookEvent::UserPromptSubmit,
@@ -114,7 +114,7 @@ impl Thread {
         Some(Event::Proceed)
     }
 
-    /// The content of the prompt that enters: the person's, then what hooks add.
+    /// The content of the prompt that enters: the user's, then the text of hooks.
     pub(in crate::session) fn with_hook_context(
         &mut self,
         mut content: Vec<RawJson>,

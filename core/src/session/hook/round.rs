@@ -1,4 +1,4 @@
-//! Running the hooks of an occurrence, and taking their answers.
+//! Running the hooks of an event, and handling their answers.
 
 use alloc::{borrow::ToOwned, format, vec::Vec};
 
@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Thread {
-    /// Runs the hooks that an occurrence concerns, all beside each other. `call` is the index of the tool call it belongs to.
+    /// Runs the hooks that an event concerns, concurrently. `call` is the index of the tool call it belongs to.
     ///
-    /// False if there are none: nothing will be heard, go on at once. Otherwise
+    /// False if there are none: no answer will come, so the caller continues at once. Otherwise
     /// [`hooks_settled`](Self::hooks_settled) is called when the last of them is done.
     pub(in crate::session) fn fire(
         &mut self,
@@ -27,13 +27,13 @@ impl Thread {
         self.fire_as(shared, occurrence, call, 1)
     }
 
-    /// The same for what may occur several times in a turn.
+    /// Like [`fire`](Self::fire), for events that may occur several times in a turn.
     pub(in crate::session) fn fire_anew(&mut self, shared: &mut Shared, occurrence: Occurrence) {
         let attempt = self.hooks.next_attempt();
         self.fire_as(shared, occurrence, None, attempt);
     }
 
-    /// The same for what nothing waits for and what leaves no trace where no hook is there to be told.
+    /// Like [`fire`](Self::fire), for events that nothing waits for. Leaves no trace if no hook is registered.
     pub(in crate::session) fn tell_hooks(&mut self, shared: &mut Shared, occurrence: Occurrence) {
         if !concerned(&self.spec.policy.hooks, &occurrence).is_empty() {
             self.fire_anew(shared, occurrence);
@@ -100,7 +100,7 @@ impl Thread {
         if announce {
             self.emit_hook_started(shared, id, &round.occurrence);
         }
-        // Whoever interrupts does not wait a minute for hooks that watch the end.
+        // An interrupt does not wait long for hooks that observe the end.
         let timeout = match self.phase() {
             Phase::Stopping => asked.timeout_ms.min(shared.spec.policy.cancel_grace_ms),
             _ => asked.timeout_ms,
@@ -123,7 +123,7 @@ impl Thread {
         }
     }
 
-    /// An answer to a hook. `was_cancelled`: its time was over, or the run is being interrupted.
+    /// Handles an answer of a hook. `was_cancelled`: it timed out, or the run is being interrupted.
     pub(in crate::session) fn hook_answer(
         &mut self,
         shared: &mut Shared,
@@ -147,13 +147,13 @@ impl Thread {
         }
     }
 
-    /// Nobody waits for a hook any more: the run goes on without its answer.
+    /// A hook was abandoned: the run continues without its answer.
     pub(in crate::session) fn hook_given_up(&mut self, shared: &mut Shared, id: EffectId) {
         let event = self.hook_without_answer(shared, id);
         self.go_on(shared, event);
     }
 
-    /// A hook was cancelled or given up: whatever it says now is too late.
+    /// A hook was cancelled or abandoned: later answers are ignored.
     fn hook_without_answer(&mut self, shared: &mut Shared, id: EffectId) -> Option<Event> {
         let timeout_ms = self.hooks.asked(id)?.1.timeout_ms;
         let reason = match self.phase() {
@@ -164,7 +164,7 @@ impl Thread {
         self.hook_ended(shared, id, answer, HookOutcome::Cancelled)
     }
 
-    /// A hook was lost in a crash: it is run again under its name, which serves as idempotency key.
+    /// A hook was lost in a crash: it is run again under the same effect id, which serves as idempotency key.
     pub(in crate::session) fn hook_lost(&mut self, shared: &mut Shared, id: EffectId) {
         let Stage::Hook(_, nth) = id.stage else {
             return;
@@ -174,7 +174,7 @@ impl Thread {
         }
     }
 
-    /// Stops the hooks of this thread.
+    /// Cancels the hooks of this thread.
     pub(in crate::session) fn cancel_hooks(&mut self, shared: &mut Shared) {
         let hooks: Vec<EffectId> = self
             .running(shared)
@@ -195,7 +195,7 @@ impl Thread {
         let (round, asked) = self.hooks.asked(id)?;
         let opinion = answer.opinion(round.event(), asked.kind);
         if outcome == HookOutcome::Success && matches!(opinion, Opinion::Failed(_)) {
-            // It says so itself, or what it says is nonsense.
+            // It reports a failure, or its output is invalid.
             outcome = HookOutcome::Error;
         }
         self.emit_hook_response(shared, id, &answer, &opinion, outcome);

@@ -1,4 +1,4 @@
-//! Which hooks are under way in a thread, and what they have to say to its model.
+//! The hooks in progress in a thread, and their text for the model.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,36 +13,36 @@ use crate::{
 /// The hooks of a thread.
 #[derive(Debug)]
 pub(in crate::session) struct Hooks {
-    /// Those under way.
+    /// Those in progress.
     rounds: Vec<HookRound>,
-    /// What hooks add for the model with the next user message.
+    /// Text of hooks for the next user message.
     context: Vec<RawJson>,
-    /// Occurrences that may come several times in a turn, so far.
+    /// How many events that may repeat in a turn have occurred so far.
     occurred: u32,
-    /// No prompt has come yet: hooks are still to be told of the start.
+    /// Whether no prompt has come yet, so that the hooks for the session start have yet to run.
     is_new: bool,
 }
 
-/// The hooks of one occurrence, in the order of their registration.
+/// The hooks of one event, in the order of registration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct HookRound {
     pub(in crate::session) occurrence: Occurrence,
-    /// Of their effects.
+    /// The turn in their effect ids.
     pub(super) turn: u32,
-    /// The call's number from 1; 0 for what belongs to no call.
+    /// The number of the call, from 1; 0 if the event belongs to no call.
     pub(in crate::session) call: u32,
     pub(super) attempt: u32,
     pub(super) asked: Vec<AskedHook>,
 }
 
-/// A hook that was asked.
+/// A hook that is part of a round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct AskedHook {
     pub(super) hook: String,
     pub(super) kind: HookKind,
     pub(super) on_failure: FailurePolicy,
     pub(super) timeout_ms: u64,
-    /// None while it runs.
+    /// Its answer; none while it runs.
     pub(super) answer: Option<HookAnswer>,
 }
 
@@ -51,35 +51,34 @@ impl Hooks {
         Self::restored(Vec::new(), Vec::new(), 0, true)
     }
 
-    /// Whether none is under way.
+    /// Whether no hook is in progress.
     pub(in crate::session) fn are_quiet(&self) -> bool {
         self.rounds.is_empty()
     }
 
-    /// Whether any looks at one of these events at this moment.
+    /// Whether a hook for one of these events is in progress.
     pub(in crate::session) fn look_at(&self, events: &[HookEvent]) -> bool {
         let mut rounds = self.rounds.iter();
         rounds.any(|round| events.contains(&round.event()))
     }
 
-    /// Whether they are still to be told that the session starts; from now on they are.
+    /// Whether the hooks for the session start have yet to run; clears the flag.
     pub(super) fn take_start(&mut self) -> bool {
         core::mem::take(&mut self.is_new)
     }
 
-    /// The attempt under which the next occurrence of a kind that may come several times in a turn is named: 1 is for what
-    /// occurs once.
+    /// The attempt number for the next event that may repeat in a turn. 1 is reserved for events that occur once.
     pub(super) fn next_attempt(&mut self) -> u32 {
         self.occurred = self.occurred.saturating_add(1);
         self.occurred.saturating_add(1)
     }
 
-    /// The hooks of an occurrence run.
+    /// Adds a round of hooks in progress.
     pub(super) fn begin(&mut self, round: HookRound) {
         self.rounds.push(round);
     }
 
-    /// The occurrence that an effect belongs to.
+    /// The round that an effect belongs to.
     pub(super) fn round(&self, id: EffectId) -> Option<&HookRound> {
         self.rounds.iter().find(|round| round.is(id))
     }
@@ -90,7 +89,7 @@ impl Hooks {
         Some((round, round.asked.get(nth(id)?)?))
     }
 
-    /// Takes a hook's answer; with the last one the occurrence is settled, and not under way any more.
+    /// Stores a hook's answer. If it is the last one, removes and returns the round.
     pub(super) fn answered(&mut self, id: EffectId, answer: HookAnswer) -> Option<HookRound> {
         let place = self.rounds.iter().position(|round| round.is(id))?;
         let asked = &mut self.rounds[place].asked;
@@ -101,17 +100,17 @@ impl Hooks {
         is_settled.then(|| self.rounds.remove(place))
     }
 
-    /// Keeps text for the model until the next user message.
+    /// Stores text for the model until the next user message.
     pub(super) fn add_context(&mut self, block: Option<RawJson>) {
         self.context.extend(block);
     }
 
-    /// What they add to the user message that is being made.
+    /// Takes the text for the user message that is being built.
     pub(in crate::session) fn take_context(&mut self) -> Vec<RawJson> {
         core::mem::take(&mut self.context)
     }
 
-    /// What snapshots keep, in this order.
+    /// The state for snapshots, in this order.
     pub(in crate::session) fn state(&self) -> (Vec<HookRound>, Vec<RawJson>, u32, bool) {
         let Self {
             rounds,
@@ -122,7 +121,7 @@ impl Hooks {
         (rounds.clone(), context.clone(), *occurred, *is_new)
     }
 
-    /// The same again.
+    /// Restores it from that state.
     pub(in crate::session) fn restored(
         rounds: Vec<HookRound>,
         context: Vec<RawJson>,
@@ -138,7 +137,7 @@ impl Hooks {
     }
 }
 
-/// The place of the hook that an effect runs among those of its occurrence.
+/// The index, within its round, of the hook that an effect runs.
 fn nth(id: EffectId) -> Option<usize> {
     match id.stage {
         Stage::Hook(_, nth) => Some(nth.saturating_sub(1) as usize),
@@ -158,11 +157,11 @@ impl HookRound {
         (self.event(), self.turn, self.call, self.attempt) == (event, id.turn, id.call, id.attempt)
     }
 
-    /// What all of them say together.
+    /// The merged answers.
     pub(super) fn merged(&self) -> Merged {
         let event = self.event();
         let voice = |asked: &AskedHook| {
-            // Whoever has not answered has no opinion; a round is merged when all have.
+            // A hook without an answer has no opinion; rounds are merged when all have answered.
             let answer = asked.answer.as_ref()?;
             Some(Voice {
                 hook: asked.hook.clone(),

@@ -1,4 +1,4 @@
-//! What the application hears of hooks (Agent SDK reference, `SDKHookStartedMessage` and its kin).
+//! Messages to the application about hooks (Agent SDK reference, `SDKHookStartedMessage` and related ones).
 
 use alloc::{borrow::ToOwned, format, string::String};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// How a run ends that hooks ended.
+/// The outcome of a run that a hook ended.
 pub(in crate::session) fn stopped_by_hook(reason: String) -> Outcome {
     Outcome::StoppedByHook(reason)
 }
@@ -101,7 +101,7 @@ impl Thread {
         }
     }
 
-    /// A word to the person that is not part of the conversation.
+    /// Emits a notice for the user that is not part of the conversation.
     pub(in crate::session) fn inform(
         &self,
         shared: &mut Shared,

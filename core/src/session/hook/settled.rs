@@ -1,4 +1,4 @@
-//! What the hooks of an occurrence said together, and what comes of it.
+//! Acting on the merged outcome of a round of hooks.
 
 use super::{
     super::{Event, Phase, Shared, Thread},
@@ -11,9 +11,9 @@ use crate::{
 };
 
 impl Thread {
-    /// The last hook of an occurrence is done.
+    /// Called when the last hook of an event is done.
     ///
-    /// Whoever fires an event with consequences of its own adds an arm here.
+    /// An event with consequences of its own needs an arm here.
     pub(super) fn hooks_settled(
         &mut self,
         shared: &mut Shared,
@@ -27,11 +27,11 @@ impl Thread {
             self.stop_run(shared, reason);
         }
         if self.phase() == Phase::Stopping {
-            // The run is being interrupted: nothing is judged or begun any more.
+            // The run is being interrupted: nothing is judged or started any more.
             return None;
         }
         match round.event() {
-            // Those that the host reports belong to no call.
+            // Worktrees that the host reports belong to no call.
             HookEvent::WorktreeCreate if round.call > 0 => {
                 self.call_hooks_settled(shared, round, merged);
                 None
@@ -65,12 +65,12 @@ impl Thread {
         }
     }
 
-    /// Text for the model that goes with the next user message.
+    /// Adds text for the model to the next user message.
     pub(in crate::session) fn add_context(&mut self, event: HookEvent, text: &str) {
         self.hooks.add_context(context_block(event, text));
     }
 
-    /// A hook wants the run to end. What runs is finished; nothing new begins.
+    /// A hook ends the run. Running calls are completed; nothing new starts.
     pub(in crate::session) fn stop_run(
         &mut self,
         shared: &mut Shared,
@@ -82,16 +82,16 @@ impl Thread {
         }
     }
 
-    /// The host reports something that happened outside.
+    /// Handles an outside event that the host reports.
     pub(in crate::session) fn occurred(&mut self, shared: &mut Shared, occurrence: Occurrence) {
         if occurrence.event() == HookEvent::SessionStart {
-            // Whoever says how the session starts knows better.
+            // The host reports how the session starts; that takes precedence.
             self.hooks.take_start();
         }
         self.fire_anew(shared, occurrence);
     }
 
-    /// Something waited for hooks that nothing else depends on.
+    /// Continues what waited for hooks that have no other effect.
     fn go_on_after_hooks(&mut self, shared: &mut Shared) -> Option<Event> {
         match self.phase() {
             Phase::Submitting => self.submit_if_ready(),

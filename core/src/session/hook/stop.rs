@@ -1,4 +1,4 @@
-//! The model is done: hooks may want it to go on.
+//! Hooks on the end of the model's turn, which may keep the run going.
 
 use alloc::{format, string::String, vec};
 
@@ -17,11 +17,11 @@ use crate::{
     message::InformationLevel,
 };
 
-/// So often in a row hooks may keep a run going.
+/// How many times in a row hooks may keep a run going.
 const STOP_BLOCKS: u32 = 8;
 
 impl Thread {
-    /// The model has nothing more to do: asks the hooks, if there are any.
+    /// The model has ended its turn: runs the hooks, if there are any.
     pub(in crate::session) fn conclude(&mut self, shared: &mut Shared) -> Event {
         if let Some(reason) = self.run.hook_stop.clone() {
             self.run.outcome = Some(stopped_by_hook(reason));
@@ -84,10 +84,10 @@ impl Thread {
         }
     }
 
-    /// Tells the model why it is not done.
+    /// Tells the model why it has to continue.
     fn keep_going(&mut self, shared: &mut Shared, reason: String) -> Option<Event> {
         self.run.stop_blocks += 1;
-        // Who is not done has not given the answer either, if one was to be given.
+        // The structured output, if any, is discarded: the answer is not final.
         self.run.output.answer = None;
         let text = format!("A hook wants you to go on before you stop: {reason}");
         let content = vec![Block::text(&text).to_raw()];
@@ -95,7 +95,7 @@ impl Thread {
         self.emit_synthetic(shared, content.clone(), uuid);
         let content = self.with_hook_context(content);
         self.context.push(Role::User, content.clone());
-        // What is written is named and judged by the phase that this leads to.
+        // The entry is written and named in the phase that this event leads to.
         self.go_on(shared, Some(Event::GoOn));
         let line = Line::synthetic(content).under(uuid);
         self.save(shared, Stage::SavePrompt, vec![line])

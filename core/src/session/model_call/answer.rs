@@ -1,4 +1,4 @@
-//! A complete response: into the books, the history and the message stream.
+//! A complete response: accounting, history and message stream.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -14,7 +14,7 @@ use crate::{
     tools::background,
 };
 impl Thread {
-    /// A complete response: into the books, the history and the message stream.
+    /// Handles a complete response: accounting, history and message stream.
     pub(super) fn answered(
         &mut self,
         shared: &mut Shared,
@@ -27,7 +27,7 @@ impl Thread {
         }
         self.run.has_answer();
         self.run.num_turns += 1;
-        // The server has read the last results: whatever it refuses from here on, it is not those.
+        // The server has accepted the last results: a later refusal does not concern them.
         self.run.before_results = None;
         self.run.mended = None;
         self.turns.answered();
@@ -48,7 +48,7 @@ impl Thread {
             .filter(|(block, _)| block.belongs_in_history())
             .map(|(_, raw)| raw.clone())
             .collect();
-        // A pause without a word would lead to the same request again, without end.
+        // Continuing after an empty paused response would send the same request again, without end.
         self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
         let is_kept = !kept.is_empty();
         self.context.push_response(kept, &response.usage);
@@ -90,7 +90,7 @@ impl Thread {
             .enumerate()
             .filter_map(|(index, block)| match block {
                 Block::ToolUse(mut tool_use) => {
-                    // The limit struck right after the name: that is no call without arguments.
+                    // The output limit was reached right after the name: this is not a call without arguments.
                     if cut && index == last && tool_use.input == Ok(RawJson::empty_object()) {
                         tool_use.input = Err(String::new());
                     }
@@ -115,21 +115,21 @@ impl Thread {
         Some(Event::Answered)
     }
 
-    /// Whether the application hears no words of this thread, only of its calls.
+    /// Whether only the tool calls of this thread, not its text, are sent to the application.
     pub(in crate::session) fn is_muted(&self) -> bool {
         !self.is_main() && self.spec.tools.tasks.tool_calls_only
     }
 
-    /// What the application hears of a response.
+    /// The blocks of a response that the application receives.
     fn heard(&self, content: &[Block]) -> Vec<RawJson> {
         let heard = |block: &&Block| !self.is_muted() || matches!(block, Block::ToolUse(_));
         content.iter().filter(heard).map(Block::to_raw).collect()
     }
 
-    /// Takes a response of the model that was asked into the books.
+    /// Adds the usage and cost of a response to the totals.
     pub(in crate::session) fn book(&self, shared: &mut Shared, response: &Response, asked: &str) {
         let catalogue = &self.spec.model.catalogue;
-        // Servers may answer with a more exact name; if only the asked one is known, that one counts.
+        // Servers may answer with a more specific model name; if it has no price, that of the requested name is used.
         let priced = if catalogue.get(&response.model).is_some() {
             response.model.clone()
         } else {
@@ -157,7 +157,7 @@ impl Thread {
         self.save(shared, Stage::SaveResponse, alloc::vec![line])
     }
 
-    /// What a written response leads to.
+    /// The event that follows once a response is written.
     pub(in crate::session) fn after_response(&mut self, shared: &mut Shared) -> Event {
         if self.run.calls.is_empty() && !self.run.paused {
             if let Some(event) = self.without_output(shared) {

@@ -1,4 +1,4 @@
-//! A response as it arrives.
+//! Receiving a response.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -16,7 +16,7 @@ use crate::{
     provider::Response,
 };
 
-/// Of an error response no more is read than this.
+/// At most this many bytes of an error response are read.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 
 impl Thread {
@@ -41,7 +41,7 @@ impl Thread {
             Answer::HttpBody(bytes) => self.body(shared, &bytes),
             Answer::HttpEnd => self.end(shared),
             Answer::HttpFailed(failure) => self.broken_off(shared, failure),
-            // After an interrupt nothing is incoming: the host dropped it by itself.
+            // After an interrupt no response is expected: the host dropped it already.
             _ => {
                 let dropped = "the host dropped the exchange with the model server";
                 let failure = HttpFailure::new(HttpFailureKind::Interrupted, dropped);
@@ -50,14 +50,14 @@ impl Thread {
         }
     }
 
-    /// The exchange broke off; what has arrived may be enough.
+    /// The exchange broke off; what was received may suffice.
     pub(super) fn broken_off(
         &mut self,
         shared: &mut Shared,
         failure: HttpFailure,
     ) -> Option<Event> {
         let enough = self.model_call.incoming.as_ref().is_some_and(|incoming| {
-            // A status other than success says it all, with or without the rest of its words.
+            // An error status is sufficient, even if the rest of the body is missing.
             incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
         });
         if enough {
@@ -140,7 +140,7 @@ impl Thread {
         }
     }
 
-    /// What has come of the response that is arriving; nobody listens to the rest of it any more.
+    /// Takes what was received of the current response; the rest is ignored.
     pub(in crate::session) fn take_incoming(&mut self) -> Option<Response> {
         match self.model_call.incoming.take()?.body {
             Body::Success(decoder) => decoder.so_far(),
@@ -148,7 +148,7 @@ impl Thread {
         }
     }
 
-    /// The response is complete and the server did not close it.
+    /// The response is complete, but the server did not close the connection.
     pub(in crate::session) fn stop_lingering(&mut self, shared: &mut Shared) -> Option<Event> {
         shared.cancel(self.model_call.incoming.as_ref()?.id);
         self.end(shared)
@@ -191,7 +191,7 @@ impl Thread {
     }
 }
 
-/// Seconds of a `retry-after` header, as milliseconds. The date form is not used by model servers.
+/// The seconds of a `retry-after` header, in milliseconds. Model servers do not use the date form.
 fn retry_after(value: &str) -> Option<u64> {
     let seconds = Usd::parse(value.trim())?; // a decimal number, exactly
     Some(seconds.nanos / 1_000_000)

@@ -1,4 +1,4 @@
-//! A model call that failed: again, with another model, or not.
+//! Failed model calls: retry, fallback model, or error.
 
 use alloc::{borrow::ToOwned, string::String};
 
@@ -9,7 +9,7 @@ use crate::{
     model::ErrorClass,
     provider::ApiError,
 };
-/// No `retry-after` is honoured beyond this.
+/// The longest `retry-after` that is honoured.
 const LONGEST_RETRY_AFTER_MS: u64 = 300_000;
 
 impl Thread {
@@ -83,7 +83,7 @@ impl Thread {
         Some(Event::Retry)
     }
 
-    /// The model that takes over after this error; none where another model would not help.
+    /// The model that takes over after this error; none if another model would not help.
     fn fallback_for(&self, error: &ApiError) -> Option<String> {
         let missing = error.status == Some(404);
         let fallback = self.spec.model.fallback.as_ref()?;
@@ -116,7 +116,7 @@ impl Thread {
             .base_ms
             .saturating_mul(1 << doublings)
             .min(policy.max_ms);
-        // None at all is no answer: the backoff holds.
+        // A `retry-after` of 0 is ignored: the backoff applies.
         let asked_for = retry_after_ms
             .filter(|ms| policy.honour_retry_after && *ms > 0)
             .map(|ms| ms.min(LONGEST_RETRY_AFTER_MS));

@@ -1,4 +1,4 @@
-//! Asking the model: the request, and what belongs to every exchange with a model server.
+//! Model calls: building the request, and the state of the exchange with a model server.
 
 mod answer;
 mod exchange;
@@ -27,21 +27,21 @@ use crate::{
     tools,
 };
 
-/// A server has this long to close a response that is complete; closing it for the server would
-/// cost a new connection on the next turn.
+/// How long a server may take to close the connection after a complete response. Closing it first would cost a new connection on
+/// the next turn.
 const LINGER_MS: u64 = 1_000;
 
-/// The exchange with a model server that a thread has under way, if it has one.
+/// The current exchange of a thread with a model server, if any.
 #[derive(Debug, Default)]
 pub(super) struct ModelCall {
     incoming: Option<Incoming>,
 }
 
-/// A response that is arriving.
+/// A response that is being received.
 #[derive(Debug)]
 struct Incoming {
     id: EffectId,
-    /// The model that was asked; another may be chosen while it answers.
+    /// The model that the request was sent to; the setting may change meanwhile.
     model: String,
     body: Body,
     retry_after_ms: Option<u64>,
@@ -51,13 +51,13 @@ struct Incoming {
 
 #[derive(Debug)]
 enum Body {
-    /// No head yet.
+    /// No head received yet.
     Awaited,
     Success(Box<dyn Decoder>),
     Error {
         status: u16,
         bytes: Vec<u8>,
-        /// Where nothing was found, if the host says so.
+        /// The address that returned 404, if the host reported it.
         address: Option<String>,
     },
 }
@@ -74,25 +74,25 @@ impl ModelCall {
         });
     }
 
-    /// Nobody listens to the response any more.
+    /// Abandons the response.
     pub(super) fn give_up(&mut self) {
         self.incoming = None;
     }
 
-    /// Gives up the exchange if it asks for a suggestion; its effect.
+    /// Abandons the exchange if it asks for a suggestion; returns its effect.
     pub(super) fn give_up_suggestion(&mut self) -> Option<EffectId> {
         let suggestion = self.suggestion()?;
         self.give_up();
         Some(suggestion)
     }
 
-    /// The suggestion that is arriving, if one is.
+    /// The effect of the suggestion that is being received, if any.
     fn suggestion(&self) -> Option<EffectId> {
         let id = self.incoming.as_ref()?.id;
         (id.stage == Stage::Suggestion).then_some(id)
     }
 
-    /// How long a server still has to close a response that is complete.
+    /// Until when the server may take to close the connection after a complete response.
     pub(super) fn linger_until(&self) -> Option<Millis> {
         let complete_since = self.incoming.as_ref()?.complete_since?;
         Some(complete_since.after(LINGER_MS))
@@ -100,7 +100,7 @@ impl ModelCall {
 }
 
 impl Thread {
-    /// Whether the model may be asked as far as the budget goes.
+    /// Checks the budget before a request; returns the event that follows.
     pub(super) fn may_ask(&mut self, shared: &mut Shared) -> Event {
         if let Some(reason) = self.run.hook_stop.clone() {
             self.run.outcome = Some(Outcome::StoppedByHook(reason));
@@ -115,7 +115,7 @@ impl Thread {
         Event::Proceed
     }
 
-    /// Why a budget cannot be kept, if it cannot. The model may have been changed since the last request.
+    /// Why the budget cannot be enforced, if so. The model may have changed since the last request.
     pub(super) fn unpriced(&self) -> Option<String> {
         let budget = self.spec.policy.limits.max_budget?;
         let model = self.model();
@@ -155,7 +155,7 @@ impl Thread {
         None
     }
 
-    /// A request with this history, which need not be the thread's own.
+    /// A request with this history, which may differ from the thread's own.
     pub(super) fn request_with(&mut self, history: &mut History) -> HttpRequest {
         let model = self.model().to_owned();
         let prefix = match self.context.take_prefix(&model) {

@@ -1,4 +1,4 @@
-//! How long a response is waited for, and how much of it is taken.
+//! Time and size limits of a response.
 
 use alloc::{format, string::String};
 
@@ -12,19 +12,19 @@ use crate::{
     spec::ResponseLimits,
 };
 
-/// A response under way, in time and bytes.
+/// The time and size of a response that is being received.
 #[derive(Debug)]
 pub(super) struct Wait {
     asked_at: Millis,
-    /// When something of it came last, or when it was asked for.
+    /// When content last arrived, or when the request was sent.
     heard_at: Millis,
-    /// As the decoder counts it.
+    /// The decoder's count of content.
     progress: u64,
     bytes: u64,
 }
 
 impl Wait {
-    /// From the request on.
+    /// Starts at the request.
     pub(super) fn from(now: Millis) -> Self {
         Self {
             asked_at: now,
@@ -34,7 +34,7 @@ impl Wait {
         }
     }
 
-    /// Notes what has come by now; without a count, anything counts.
+    /// Records progress by the decoder's count; without a count, any data counts.
     pub(super) fn progress(&mut self, progress: Option<u64>, now: Millis) {
         let progress = progress.unwrap_or(self.progress.saturating_add(1));
         if progress != self.progress {
@@ -43,13 +43,13 @@ impl Wait {
         }
     }
 
-    /// Notes bytes that have come; whether they are more than the limit.
+    /// Records received bytes; returns whether they exceed the limit.
     pub(super) fn receives(&mut self, bytes: usize, limit: u64) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         limit > 0 && self.bytes > limit
     }
 
-    /// When it has taken too long, and what it has been too long without.
+    /// The earliest time limit, and which one it is.
     fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
         let at = |since: Millis, ms: u64, what| (ms > 0).then(|| (since.after(ms), what));
         let idle = at(self.heard_at, limits.idle_ms, Overdue::Idle);
@@ -58,25 +58,25 @@ impl Wait {
     }
 }
 
-/// What a response took too long for.
+/// The time limit that was exceeded.
 #[derive(Debug, Clone, Copy)]
 enum Overdue {
-    /// The next piece of its content.
+    /// Time without content.
     Idle,
-    /// All of it.
+    /// Time of the whole response.
     Whole,
 }
 
 impl Incoming {
     fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
-        // One that is complete waits for nothing but to be closed.
+        // A complete response only waits for the connection to be closed.
         let waits = self.complete_since.is_none();
         waits.then(|| self.wait.due(limits)).flatten()
     }
 }
 
 impl Thread {
-    /// When the response that is arriving has taken too long.
+    /// When the current response exceeds a time limit.
     pub(in crate::session) fn response_due(&self) -> Option<Millis> {
         let due = self
             .model_call
@@ -86,14 +86,14 @@ impl Thread {
         Some(due.0)
     }
 
-    /// The server has answered, if only with a head.
+    /// Records data that was received, even if only a head.
     pub(super) fn note_progress(&mut self, shared: &Shared) {
         if let Some(incoming) = &mut self.model_call.incoming {
             incoming.wait.heard_at = shared.now.mono;
         }
     }
 
-    /// Gives up a response that has taken too long.
+    /// Abandons a response that has exceeded a time limit.
     pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) -> Option<Event> {
         let incoming = self.model_call.incoming.as_ref()?;
         let due = incoming.due(&self.spec.model.response);
@@ -118,7 +118,7 @@ fn too_late(overdue: Overdue, limits: &ResponseLimits) -> String {
     }
 }
 
-/// What is said of a response that is larger than the limit.
+/// The error message for a response that exceeds the size limit.
 pub(super) fn too_large(limit: u64) -> String {
     format!("the model server's response exceeds {limit} bytes, the limit for the whole of it")
 }

@@ -1,17 +1,17 @@
-//! How often the model was asked for a response: when it is asked again, and when another model takes over.
+//! Attempts of model calls: retries and the switch to the fallback model.
 
 use super::Run;
 use crate::id::Millis;
 
 impl Run {
-    /// The model is asked for the response that is awaited; the number of the attempt.
+    /// Starts an attempt for the next response; returns its number.
     pub(in crate::session) fn ask(&mut self, now: Millis) -> u32 {
         self.attempt += 1;
         self.asked_at = now;
         self.attempt
     }
 
-    /// The model is asked for a summary; the number of the request in this run. None where no compaction is under way.
+    /// Starts a request for a summary; returns its number in this run. None if no compaction is in progress.
     pub(in crate::session) fn ask_for_summary(&mut self, now: Millis) -> Option<u32> {
         self.compacting.as_mut()?.attempt += 1;
         self.summary_requests += 1;
@@ -19,12 +19,12 @@ impl Run {
         Some(self.summary_requests)
     }
 
-    /// How long the current attempt has taken by now.
+    /// Milliseconds since the current attempt was sent.
     pub(in crate::session) fn waited(&self, now: Millis) -> u64 {
         now.since(self.asked_at)
     }
 
-    /// How often the model in use has been asked for the response that is awaited.
+    /// How many attempts the current model has had for the next response.
     pub(in crate::session) fn attempts(&self) -> u32 {
         match &self.compacting {
             Some(compacting) => compacting.attempt,
@@ -32,13 +32,13 @@ impl Run {
         }
     }
 
-    /// The response has come: the next one is asked for anew.
+    /// The response has arrived: the count starts again.
     pub(in crate::session) fn has_answer(&mut self) {
         self.attempt = 0;
         self.attempts_before = 0;
     }
 
-    /// Another model takes over until the run ends, with attempts of its own.
+    /// The fallback model takes over until the run ends, with its own count of attempts.
     pub(in crate::session) fn fall_back(&mut self) {
         self.on_fallback = true;
         self.attempts_before = self.attempt;
@@ -49,17 +49,17 @@ impl Run {
         self.on_fallback
     }
 
-    /// A failed call is made again at this moment.
+    /// Schedules the retry of a failed call.
     pub(in crate::session) fn schedule_retry(&mut self, at: Millis) {
         self.retry_at = Some(at);
     }
 
-    /// When a failed call is made again.
+    /// When the retry of a failed call is due.
     pub(in crate::session) fn retry_due(&self) -> Option<Millis> {
         self.retry_at
     }
 
-    /// Whether that moment has come; then it is over.
+    /// Whether the retry is due; if so, it is taken off the schedule.
     pub(in crate::session) fn take_due_retry(&mut self, now: Millis) -> bool {
         let is_due = self.retry_at.is_some_and(|at| at <= now);
         if is_due {
@@ -68,7 +68,7 @@ impl Run {
         is_due
     }
 
-    /// No failed call is made again.
+    /// Cancels the scheduled retry.
     pub(in crate::session) fn forget_retry(&mut self) {
         self.retry_at = None;
     }

@@ -1,4 +1,4 @@
-//! Compactions of a run: how far the one under way is, and what became of those before it.
+//! Compactions of a run: the state of the current one, and the outcome of earlier ones.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,36 +9,36 @@ use crate::{
     hook::CompactionTrigger, id::Millis, json::RawJson, message::CompactMetadata, model::ErrorClass,
 };
 
-/// So many times at most the request for a summary is cut to about half.
+/// How many times, at most, the conversation for a summary request is cut to about half.
 const MOST_SHORTENINGS: u32 = 6;
 
-/// A compaction under way.
+/// A compaction in progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct Compacting {
     trigger: CompactionTrigger,
-    /// What the summary should keep, besides the usual.
+    /// Additional instructions for the summary.
     instructions: String,
     pre_tokens: u64,
     began: Millis,
-    /// Attempts of the request as it stands, for the retry policy.
+    /// Attempts of the current request, for the retry policy.
     pub(super) attempt: u32,
-    /// How often the conversation was cut to about half because the request was too long itself.
+    /// How often the conversation was cut to about half because the summary request itself was too long.
     shortened: u32,
-    /// The model called tools in place of writing: it is asked again without any.
+    /// Whether the model called tools instead of writing the summary, and is asked again without tools.
     without_tools: bool,
-    /// The error that made it necessary, and which holds if it fails.
+    /// The error that triggered the compaction; it is reported if the compaction fails.
     because: Option<(ErrorClass, String)>,
-    /// The start from the summary, while hooks are looking at it.
+    /// The restart from the summary, while hooks run on it.
     #[serde(default)]
     restart: Option<Restart>,
 }
 
-/// A summary that has come, while hooks look at the start from it.
+/// A summary, while hooks run on the restart from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::session) struct Restart {
     /// What the model wrote.
     pub(in crate::session) summary: String,
-    /// What the hooks add behind it.
+    /// The text that hooks append to it.
     pub(in crate::session) context: Vec<RawJson>,
 }
 
@@ -47,12 +47,12 @@ impl Compacting {
         self.trigger
     }
 
-    /// What the summary should keep, besides the usual.
+    /// Additional instructions for the summary.
     pub(in crate::session) fn instructions(&self) -> &str {
         &self.instructions
     }
 
-    /// How often the conversation is to be cut to about half for the request.
+    /// How often to cut the conversation to about half for the request.
     pub(in crate::session) fn shortened(&self) -> u32 {
         self.shortened
     }
@@ -62,12 +62,12 @@ impl Compacting {
         self.without_tools
     }
 
-    /// The error that made it necessary, and which holds if it fails.
+    /// The error that triggered the compaction; it is reported if the compaction fails.
     pub(in crate::session) fn into_cause(self) -> Option<(ErrorClass, String)> {
         self.because
     }
 
-    /// What is said of it once it is done.
+    /// The metadata of the compaction once it is done.
     pub(in crate::session) fn metadata(&self, post_tokens: u64, now: Millis) -> CompactMetadata {
         CompactMetadata {
             trigger: self.trigger,
@@ -79,7 +79,7 @@ impl Compacting {
 }
 
 impl Run {
-    /// A compaction begins, of so many tokens. With an error that made it necessary it is the only one of its kind in a run.
+    /// Starts a compaction of a conversation with this many tokens. One that was triggered by an error is allowed once per run.
     pub(in crate::session) fn begin_compaction(
         &mut self,
         trigger: CompactionTrigger,
@@ -102,7 +102,7 @@ impl Run {
         });
     }
 
-    /// The compaction under way.
+    /// The compaction in progress.
     pub(in crate::session) fn compacting(&self) -> Option<&Compacting> {
         self.compacting.as_ref()
     }
@@ -111,30 +111,29 @@ impl Run {
         self.compacting.is_some()
     }
 
-    /// The compaction is over, whatever came of it.
+    /// Ends the compaction, whatever its outcome.
     pub(in crate::session) fn end_compaction(&mut self) -> Option<Compacting> {
         self.compacting.take()
     }
 
-    /// Whether a compaction may begin by itself: none has failed.
+    /// Whether an automatic compaction may start: none has failed in this run.
     pub(in crate::session) fn may_compact(&self) -> bool {
         !self.compaction_failed
     }
 
-    /// Whether one may begin because the server found the request too long: once is enough.
+    /// Whether a compaction may start because the server found the request too long: once per run.
     pub(in crate::session) fn may_compact_because(&self) -> bool {
         !self.compacted_because && !self.compaction_failed
     }
 
-    /// The compaction failed; it is not tried again by itself.
+    /// The compaction failed; no automatic one is tried again in this run.
     pub(in crate::session) fn fail_compaction(&mut self) -> Option<Compacting> {
         let compacting = self.compacting.take()?;
         self.compaction_failed = true;
         Some(compacting)
     }
 
-    /// The request for the summary is too long itself: it is made from about half of the conversation, as long as that may
-    /// help.
+    /// The summary request itself is too long: it is built from about half of the conversation, as long as that may help.
     pub(in crate::session) fn shorten(&mut self) -> bool {
         let may_help = |compacting: &&mut Compacting| compacting.shortened < MOST_SHORTENINGS;
         let Some(compacting) = self.compacting.as_mut().filter(may_help) else {
@@ -156,7 +155,7 @@ impl Run {
         true
     }
 
-    /// The summary has come; hooks look at the start from it.
+    /// The summary has arrived; hooks run on the restart from it.
     pub(in crate::session) fn restart_with(&mut self, summary: String) {
         if let Some(compacting) = &mut self.compacting {
             compacting.restart = Some(Restart {
@@ -166,29 +165,29 @@ impl Run {
         }
     }
 
-    /// The start from a summary that is under way, while hooks look at it.
+    /// The restart in progress, while hooks run on it.
     pub(in crate::session) fn restart(&mut self) -> Option<&mut Restart> {
         self.compacting.as_mut()?.restart.as_mut()
     }
 
-    /// Whether hooks are looking at the start from a summary that is under way.
+    /// Whether hooks are running on a restart.
     pub(in crate::session) fn is_restarting(&self) -> bool {
         let compacting = self.compacting.as_ref();
         compacting.is_some_and(|compacting| compacting.restart.is_some())
     }
 
-    /// Hooks have looked at it.
+    /// Takes the restart after its hooks have run.
     pub(in crate::session) fn take_restart(&mut self) -> Option<Restart> {
         self.compacting.as_mut()?.restart.take()
     }
 
-    /// The conversation begins with a summary now.
+    /// The conversation now begins with a summary.
     pub(in crate::session) fn compacted(&mut self, trigger: CompactionTrigger) {
         self.summaries += 1;
         self.manual_compaction = trigger == CompactionTrigger::Manual;
     }
 
-    /// Summaries in this run.
+    /// The number of summaries in this run.
     pub(in crate::session) fn summaries(&self) -> u32 {
         self.summaries
     }

@@ -1,4 +1,4 @@
-//! What a session remembers of the prompt it is answering.
+//! The state of the answer to a prompt.
 
 mod attempts;
 mod compacting;
@@ -19,7 +19,7 @@ use crate::{
     model::{ErrorClass, StopReason, Usage},
 };
 
-/// The answer to one prompt, under way.
+/// The answer to one prompt, in progress.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Run {
     pub(super) started: Millis,
@@ -29,89 +29,89 @@ pub(super) struct Run {
     pub(super) api_ms: u64,
     pub(super) denials: Vec<PermissionDenial>,
     pub(super) stop_reason: Option<StopReason>,
-    /// The prompt while hooks look at it: it has not entered yet.
+    /// The prompt while hooks run on it, before it enters the conversation.
     #[serde(default)]
     pub(super) submitted: Option<Prompt>,
-    /// What hooks add to it.
+    /// The text that hooks add to it.
     #[serde(default)]
     pub(super) prompt_context: Vec<RawJson>,
-    /// A hook ended the run; why.
+    /// The reason, if a hook ended the run.
     #[serde(default)]
     pub(super) hook_stop: Option<String>,
-    /// A call that a hook left to whoever started the run.
+    /// The call that a hook deferred to whoever started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) deferred: Option<DeferredToolUse>,
-    /// The response whose results hooks have been shown.
+    /// The response on whose results hooks have run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) batch_shown: Option<u32>,
-    /// Hooks know that the model could not be asked.
+    /// Whether the hooks for a failed model call have run.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) failure_told: bool,
-    /// How often hooks have kept the run from ending.
+    /// How many times hooks have kept the run going.
     #[serde(default)]
     pub(super) stop_blocks: u32,
     /// The text of the last response.
     pub(super) text: String,
-    /// The provider paused the last response and wants to be asked again.
+    /// Whether the provider paused the last response, so that another request continues it.
     pub(super) paused: bool,
-    /// The last response and its id, while it is not in the transcript yet.
+    /// The last response and its id, until it is in the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unsaved_response: Option<(Uuid, ApiMessage)>,
-    /// The same as older snapshots have it: its blocks.
+    /// The blocks of the last response, as older snapshots store it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unsaved: Vec<RawJson>,
     /// The attempt of the current model call, from 1.
     attempt: u32,
     /// When the current attempt was sent.
     asked_at: Millis,
-    /// When a failed call is asked again.
+    /// When the retry of a failed call is due.
     retry_at: Option<Millis>,
     /// The calls of the current response.
     pub(super) calls: Vec<Call>,
-    /// How it ends; none while it goes on.
+    /// How it ends; none while it is in progress.
     pub(super) outcome: Option<Outcome>,
-    /// The prompt wants no answer.
+    /// The prompt asks for no answer.
     #[serde(default)]
     pub(super) asks_nothing: bool,
-    /// The fallback model has taken over for this run.
+    /// Whether the fallback model has taken over for this run.
     #[serde(default)]
     on_fallback: bool,
-    /// Attempts of the current call that the model before the fallback had.
+    /// How many attempts of the current call the first model had before the fallback.
     #[serde(default)]
     attempts_before: u32,
-    /// How far the model is with its answer, where that is to be a value.
+    /// The state of the structured output, if one is wanted.
     #[serde(default, skip_serializing_if = "OutputProgress::is_fresh")]
     pub(super) output: OutputProgress,
-    /// A compaction under way.
+    /// The compaction in progress.
     #[serde(default)]
     compacting: Option<Compacting>,
-    /// Requests for summaries in this run: they name their effects.
+    /// The number of summary requests in this run; part of their effect ids.
     #[serde(default)]
     summary_requests: u32,
-    /// Summaries in this run.
+    /// The number of summaries in this run.
     #[serde(default)]
     summaries: u32,
-    /// The last compaction was all that the prompt asked for.
+    /// Whether the last compaction was all that the prompt asked for.
     #[serde(default)]
     manual_compaction: bool,
-    /// A compaction failed: it is not tried again by itself.
+    /// A compaction failed: no automatic one is tried again in this run.
     #[serde(default)]
     compaction_failed: bool,
-    /// A compaction was begun because the server found the request too long: once is enough.
+    /// A compaction was started because the server found the request too long: allowed once per run.
     #[serde(default)]
     compacted_because: bool,
-    /// Where the prompt begins.
+    /// The place in the conversation before the prompt.
     #[serde(default)]
     pub(super) before_prompt: Option<Place>,
-    /// Where the results of the last round begin.
+    /// The place in the conversation before the results of the last round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) before_results: Option<Place>,
-    /// The results of the last round, as they were made acceptable after the server had refused them.
+    /// The repaired results of the last round, after the server refused them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mended: Option<Vec<RawJson>>,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
-    /// Calls of all responses.
+    /// The number of tool calls in all responses.
     #[serde(default)]
     pub(super) tool_uses: u32,
     /// The tool that was called last.
@@ -120,7 +120,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// A run that begins at this moment.
+    /// A run that begins now.
     pub(super) fn begun(now: Millis) -> Self {
         Self {
             started: now,
@@ -137,12 +137,12 @@ pub(super) enum Outcome {
     MaxTurns(u32),
     MaxBudget(String),
     Interrupted,
-    /// No answer fitted its schema.
+    /// No answer matched the schema.
     NoOutput {
         tries: u32,
         fault: String,
     },
-    /// A hook ended it; why.
+    /// A hook ended it, with the reason.
     StoppedByHook(String),
     Failed {
         class: Option<ErrorClass>,

@@ -1,4 +1,4 @@
-//! Whose conversation a thread is.
+//! The identity of a thread.
 
 use alloc::string::String;
 
@@ -6,7 +6,7 @@ use super::Thread;
 use crate::{hook::input::AgentName, permission::Narrowing};
 
 impl Thread {
-    /// The same as the thread of a subagent.
+    /// Makes it the thread of a subagent.
     pub(in crate::session) fn of(mut self, agent: AgentName) -> Self {
         self.agent = Some(agent);
         self
@@ -17,7 +17,7 @@ impl Thread {
         self.number
     }
 
-    /// Whether it is the conversation with whoever embeds the session.
+    /// Whether it is the conversation with the application.
     pub(in crate::session) fn is_main(&self) -> bool {
         self.number == 0
     }
@@ -27,27 +27,27 @@ impl Thread {
         self.agent.as_ref()
     }
 
-    /// The agent that a question is asked for; none on the main thread.
+    /// The agent in a permission request; none on the main thread.
     pub(in crate::session) fn agent_id(&self) -> Option<String> {
         self.agent.as_ref().map(|agent| agent.agent_id.clone())
     }
 
-    /// The call that it answers, as messages name it; none on the main thread.
+    /// The call that it answers, as in messages; none on the main thread.
     pub(in crate::session) fn parent_tool_use_id(&self) -> Option<String> {
         self.parent_tool_use_id.clone()
     }
 
-    /// It works on the answer to this call from now on.
+    /// Sets the call that it answers.
     pub(in crate::session) fn answer_call(&mut self, tool_use_id: Option<String>) {
         self.parent_tool_use_id = tool_use_id;
     }
 
-    /// What it may less than the session; none for the main thread.
+    /// Its restrictions relative to the session; none for the main thread.
     pub(in crate::session) fn narrowing(&self) -> Option<&Narrowing> {
         self.narrowing.as_ref()
     }
 
-    /// It may less than the session from now on, by this.
+    /// Sets its restrictions relative to the session.
     pub(in crate::session) fn narrow(&mut self, narrowing: Option<Narrowing>) {
         self.narrowing = narrowing;
     }

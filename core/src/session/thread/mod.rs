@@ -40,37 +40,37 @@ use crate::{
     tools::Notes,
 };
 
-/// A conversation and the run that answers its prompt. What it shares with the other threads is handed in with every step.
+/// A conversation and the run that answers its prompt. State shared with other threads is passed in with every step.
 #[derive(Debug)]
 pub(super) struct Thread {
     /// The agent's number in effect ids; 0 is the main thread.
     number: u32,
-    /// What this thread was told; the session's own for the main thread.
+    /// The spec of this thread; the session's own for the main thread.
     pub(super) spec: Arc<Spec>,
     /// The subagent; none on the main thread.
     agent: Option<AgentName>,
     pub(super) hooks: Hooks,
     /// The call that this thread answers; none on the main thread.
     parent_tool_use_id: Option<String>,
-    /// What this thread may less than the session; none for the main thread.
+    /// Restrictions relative to the session; none for the main thread.
     narrowing: Option<Narrowing>,
     pub(super) workplace: Workplace,
     pub(super) suggestion: Suggestion,
-    /// A run that ended and that the session has not looked at.
+    /// The end of a run that the session has not handled yet.
     pub(super) ended: Option<Ended>,
-    /// What was chosen while it ran, instead of what the spec says.
+    /// Settings chosen at run time, which override the spec.
     chosen: Chosen,
-    /// Prompts that join the answer under way at its next tool results.
+    /// Prompts that join the current answer at its next tool results.
     pub(super) steering: VecDeque<Prompt>,
     pub(super) context: Context,
     pub(super) turns: Turns,
     pub(super) call_ids: CallIds,
     pub(super) writing: Writing,
-    /// Where its run is. Only steps of the table move it.
+    /// The phase of its run. Changed only by the transition table.
     phase: Phase,
     pub(super) run: Run,
     pub(super) model_call: ModelCall,
-    /// What the core tools keep.
+    /// The state of the core tools.
     pub(super) notes: Notes,
 }
 
@@ -99,7 +99,7 @@ impl Thread {
         }
     }
 
-    /// Where its run is.
+    /// The phase of its run.
     pub(super) fn phase(&self) -> Phase {
         self.phase
     }
@@ -117,7 +117,7 @@ impl Thread {
             .unwrap_or(chosen)
     }
 
-    /// Chooses how the model thinks and how hard it works; what is not chosen is as the session was told.
+    /// Sets how the model thinks and its effort; unset values follow the spec.
     pub(super) fn choose(&mut self, shared: &Shared, chosen: Chosen) {
         if (chosen.thinking, chosen.effort) != (self.chosen.thinking, self.chosen.effort) {
             let session_spec = &shared.spec;
@@ -129,22 +129,22 @@ impl Thread {
         self.chosen = chosen;
     }
 
-    /// What was chosen while it ran.
+    /// The settings chosen at run time.
     pub(super) fn chosen(&self) -> &Chosen {
         &self.chosen
     }
 
-    /// Another task begins, with what its spec says.
+    /// A new task begins: the settings of the spec apply again.
     pub(super) fn forget_choices(&mut self) {
         self.chosen = Chosen::default();
     }
 
-    /// Lets go of what only a run needs: it can be made again.
+    /// Drops what is only needed during a run and can be rebuilt.
     pub(super) fn rest(&mut self) {
         self.context.rest();
     }
 
-    /// When time itself is the next thing to happen to this thread.
+    /// The time at which this thread needs a tick.
     pub(super) fn deadline(&self) -> Option<Millis> {
         let lingering = self.model_call.linger_until();
         let progress = self.progress_due();
@@ -153,7 +153,7 @@ impl Thread {
         due.chain(progress).chain(self.task_wait_ends()).min()
     }
 
-    /// An answer to an effect of this thread.
+    /// Handles an answer to an effect of this thread.
     pub(super) fn answer(
         &mut self,
         shared: &mut Shared,
@@ -175,7 +175,7 @@ impl Thread {
                 match answer {
                     Answer::Persisted => self.after_save(shared),
                     Answer::PersistFailed(reason) => self.transcript_failed(shared, &reason),
-                    // Nobody cancels writing: whoever says so did not do it.
+                    // Writing is never cancelled by the session, so this answer means that the entries were not written.
                     _ => self.transcript_failed(shared, "the host dropped the entries"),
                 }
             }
@@ -186,7 +186,7 @@ impl Thread {
         }
     }
 
-    /// A deadline may have passed.
+    /// Handles deadlines that may have passed.
     pub(super) fn tick(&mut self, shared: &mut Shared) {
         let now = shared.now.mono;
         let waits = matches!(self.phase, Phase::Backoff | Phase::CompactingBackoff);
@@ -204,17 +204,17 @@ impl Thread {
         self.drained_if_quiet(shared);
     }
 
-    /// Takes the step of the table that an event leads to, and those that follow from it, until something has to come from
-    /// outside. The parts of a thread return their events to whoever calls this.
+    /// Performs the transition of an event and those that follow from it, until outside input is needed. The parts of a thread
+    /// return their events to the caller of this.
     pub(super) fn go_on(&mut self, shared: &mut Shared, mut event: Option<Event>) {
         while let Some(now) = event {
             event = self.transit(shared, now);
         }
     }
 
-    /// Takes a step of the table and does what the new phase begins with; the event to which that leads at once.
+    /// Performs one transition and the entry action of the new phase; returns the event that follows at once.
     fn transit(&mut self, shared: &mut Shared, event: Event) -> Option<Event> {
-        // Where the table has no such step the event came too late to matter (an answer after an interrupt, for example).
+        // Without a transition in the table, the event came too late to matter (for example an answer after an interrupt).
         self.phase = next(self.phase, event)?;
         match self.phase {
             Phase::SavingPrompt if event == Event::AskAgain => self.remind_of_output(shared),
@@ -233,7 +233,7 @@ impl Thread {
         }
     }
 
-    /// Begins a run that nobody asked for: to tell the model what it has not heard yet.
+    /// Begins a run without a prompt, to deliver pending notifications to the model.
     pub(super) fn wake(&mut self, shared: &mut Shared) {
         self.begin_run(shared);
         let event = self.submit(shared, Prompt::default());
@@ -258,7 +258,7 @@ impl Thread {
     }
 
     fn take_prompt(&mut self, shared: &mut Shared, mut prompt: Prompt) -> Option<Event> {
-        // What the API would refuse must not enter: it would be refused again with every later prompt.
+        // Content that the API refuses must not enter: every later request would be refused for it.
         let mut content = core::mem::take(&mut prompt.content);
         content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
         if content.is_empty() {
@@ -274,9 +274,9 @@ impl Thread {
         self.submit(shared, Prompt { content, ..prompt })
     }
 
-    /// No hook objects: the prompt becomes part of the conversation.
+    /// No hook objects: the prompt enters the conversation.
     fn enter_prompt(&mut self, shared: &mut Shared) -> Option<Event> {
-        // Without one a hook wants the model to go on, and has said so itself.
+        // Without a prompt, a hook keeps the run going and has added its own message.
         let prompt = self.run.submitted.take()?;
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
@@ -296,7 +296,7 @@ impl Thread {
         self.save(shared, Stage::SavePrompt, lines)
     }
 
-    /// What goes with a prompt while nothing may be changed. Subagents are told by whoever gives them their task.
+    /// The reminder that goes with a prompt in plan mode. Subagents get none: their task comes from the caller.
     fn plan_reminder(&self, shared: &Shared) -> Option<RawJson> {
         let reminder = self.spec.prompt.plan_reminder.as_ref()?;
         if !self.is_main() || shared.permissions.mode() != Mode::Plan {
@@ -307,7 +307,7 @@ impl Thread {
         Some(Block::text(&reminder.text(can_present)).to_raw())
     }
 
-    /// Shows a prompt in the stream: one that entered an answer under way, or any where replay is on.
+    /// Emits a prompt in the stream: one that joined a running answer, or any if replay is enabled.
     pub(super) fn emit_prompt(&self, shared: &mut Shared, uuid: Uuid, content: Vec<RawJson>) {
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content),
@@ -320,7 +320,7 @@ impl Thread {
         }));
     }
 
-    /// Shows the application a user message that no person wrote.
+    /// Emits a user message that was not written by a person.
     pub(super) fn emit_synthetic(&self, shared: &mut Shared, content: Vec<RawJson>, uuid: Uuid) {
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content),
@@ -354,7 +354,7 @@ impl Thread {
         }
     }
 
-    /// What the host names, and what the Task tool can start.
+    /// The agents that the host names, and those that the Task tool can start.
     fn agents_for_init(&self) -> Vec<String> {
         let mut names = self.spec.environment.agents.clone();
         let startable = self
@@ -369,7 +369,7 @@ impl Thread {
         names
     }
 
-    /// Hands entries to the host; without a transcript they count as written.
+    /// Sends entries to the host; without a transcript they count as written.
     pub(super) fn save(
         &mut self,
         shared: &mut Shared,
@@ -384,7 +384,7 @@ impl Thread {
         self.save_under(shared, stage, attempt, lines)
     }
 
-    /// The same under the name of this attempt.
+    /// Like [`save`](Self::save), with this attempt number in the effect id.
     pub(super) fn save_under(
         &mut self,
         shared: &mut Shared,
@@ -402,7 +402,7 @@ impl Thread {
         None
     }
 
-    /// Everything handed over so far is written: go on from here.
+    /// All entries sent so far are written: continues from here.
     pub(super) fn after_save(&mut self, shared: &mut Shared) -> Option<Event> {
         self.writing.written();
         let event = match self.phase {
@@ -420,7 +420,7 @@ impl Thread {
         Some(event)
     }
 
-    /// The name of an effect of this thread.
+    /// The id of an effect of this thread.
     pub(super) fn effect_id(
         &self,
         shared: &Shared,
@@ -443,7 +443,7 @@ impl Thread {
         shared.perform(id, effect);
     }
 
-    /// Effects of this thread that are not answered to their end.
+    /// Effects of this thread that have not had their last answer.
     pub(super) fn running<'s>(&self, shared: &'s Shared) -> impl Iterator<Item = EffectId> + 's {
         let number = self.number;
         let ids = shared.running.iter();
@@ -452,7 +452,7 @@ impl Thread {
     }
 }
 
-/// What was chosen for a thread while it ran.
+/// Settings of a thread chosen at run time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Chosen {

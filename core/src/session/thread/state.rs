@@ -1,4 +1,4 @@
-//! A thread as snapshots hold it, and the thread again.
+//! The state of a thread in snapshots, and its restoration.
 
 use alloc::{boxed::Box, collections::VecDeque, string::String, sync::Arc, vec::Vec};
 
@@ -26,7 +26,7 @@ use crate::{
     tools::Notes,
 };
 
-/// What decides in one conversation, but for its history.
+/// All state that affects the behaviour of one conversation, except its history.
 #[derive(Serialize, Deserialize)]
 pub(in crate::session) struct ThreadState {
     model: Option<String>,
@@ -51,7 +51,7 @@ pub(in crate::session) struct ThreadState {
     notes: Notes,
     #[serde(default)]
     context_size: ContextSize,
-    /// Snapshots of before there were hooks are of sessions that have begun.
+    /// Snapshots from before hooks existed are of sessions that have begun.
     #[serde(default)]
     is_new: bool,
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(in crate::session) struct ThreadState {
     pending_context: Vec<RawJson>,
     #[serde(default)]
     occurred: u32,
-    /// Where it works, if it has moved.
+    /// Its working directory, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,7 +70,7 @@ pub(in crate::session) struct ThreadState {
 }
 
 impl Thread {
-    /// Everything in it that decides, but for its history.
+    /// All its state that affects behaviour, except its history.
     pub(in crate::session) fn state(&self) -> ThreadState {
         let Self {
             spec,
@@ -85,14 +85,14 @@ impl Thread {
             phase,
             run,
             notes,
-            // The session knows them of its children.
+            // The session stores the numbers of subagents.
             number: _,
             agent: _,
             parent_tool_use_id: _,
             narrowing: _,
-            // Half of it is the decoder's: it is asked for again.
+            // Not saved because the decoder cannot be: the response is requested again.
             model_call: _,
-            // Nothing between inputs.
+            // Empty between inputs.
             ended: _,
             suggestion: _,
         } = self;
@@ -133,7 +133,7 @@ impl Thread {
 }
 
 impl ThreadState {
-    /// The thread again, on a fresh one with this history.
+    /// Restores the thread from a fresh one with this history.
     pub(in crate::session) fn restored(
         self,
         shared: &Shared,
@@ -175,7 +175,7 @@ impl ThreadState {
     }
 }
 
-/// Entries being written; the first snapshots had one or none.
+/// The entries being written; the first snapshots had one entry or none.
 fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
     let raw = RawJson::deserialize(deserializer)?;
     if raw.get().starts_with('[') {
