@@ -1,8 +1,8 @@
-//! Places that become authority: files from which programs, shells or later sessions take orders.
+//! Protected places ("authority"): files from which programs, shells or later sessions take instructions.
 //!
-//! Who may edit the workspace may not by that change what will be allowed, started or believed there tomorrow. No mode but an explicit
-//! bypass lets such a place be changed unasked, and no rule but one that a person wrote outside of the folder and that names the
-//! place.
+//! A party that may edit the workspace must not thereby change what is allowed, started or trusted there tomorrow. Changing such
+//! a place requires a person's permission in every mode except an explicit bypass. The only rule that allows it is one that a
+//! person wrote outside of the folder and that names the place.
 
 use alloc::{string::String, vec::Vec};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{environment::Environment, tool::Access};
 
-/// Names of files that shells read when they start. They become authority wherever they lie.
+/// Names of files that shells read at startup. They are protected in every folder.
 pub const SHELL_PROFILES: [&str; 28] = [
     ".bash_aliases",
     ".bash_completion",
@@ -44,10 +44,10 @@ pub const SHELL_PROFILES: [&str; 28] = [
     ".zshrc",
 ];
 
-/// Names of files by which programs are told what to do, and folders trusted. They become authority wherever they lie.
+/// Names of files that configure programs, or record which folders are trusted. They are protected in every folder.
 pub const PROGRAM_SETTINGS: [&str; 3] = [".claude.json", ".gitconfig", ".inputrc"];
 
-/// Folders below `.config` of a home directory from which sessions, shells and git take orders.
+/// Folders below `.config` of a home directory that configure sessions, shells and git.
 pub const CONFIGURATION_FOLDERS: [&str; 9] = [
     "autostart",
     "elvish",
@@ -60,23 +60,23 @@ pub const CONFIGURATION_FOLDERS: [&str; 9] = [
     "xonsh",
 ];
 
-/// Whether what stands at an absolute path becomes authority.
+/// Whether an absolute path is a protected place.
 pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
     is_place_beside(path, &environment.own_directories)
 }
 
-/// The same for a program whose own directories these are.
+/// The same, given the program's own directories.
 pub(super) fn is_place_beside(path: &str, own_directories: &[String]) -> bool {
     lies_in(path, own_directories) || is_place_by_name(path)
 }
 
-/// Whether what stands at a path is one of these files and folders, or lies in one.
+/// Whether a path is one of these files and folders, or below one.
 pub(super) fn lies_in(path: &str, places: &[String]) -> bool {
     places.iter().any(|place| is_under(place, path))
 }
 
-/// Whether what stands at a path becomes authority wherever that is, by the names in it: hosts ask it about what lies below a folder
-/// that is copied or moved.
+/// Whether a path is protected by the names in it, wherever it is. Hosts check with it what lies below a folder that is copied or
+/// moved.
 #[must_use]
 pub fn becomes_authority(path: &str) -> bool {
     is_place_by_name(path)
@@ -94,7 +94,7 @@ fn is_place_by_name(path: &str) -> bool {
         let is_last = names.peek().is_none();
         match name {
             ".claude" if names.peek() == Some(&"worktrees") => {
-                // A worktree is judged as the workspace that it is; the folder of worktrees is not one.
+                // A worktree is judged as the workspace that it is; the folder that contains the worktrees is not one.
                 names.next();
                 if names.next().is_none() || names.peek().is_none() {
                     return true;
@@ -104,9 +104,9 @@ fn is_place_by_name(path: &str) -> bool {
             ".claude" | ".ssh" | ".bashrc.d" => return true,
             ".mcp.json" | ".git" if is_last => return true,
             ".git" => in_git = true,
-            // Of the repository, of submodules and of worktrees: `config` and hooks, what leads to others (`commondir`, `gitdir`),
-            // and lists of what is to be done (`rebase-merge`). A lock that was left behind is none of it, nor is the pattern of
-            // `find . -not -path './.git/*'`.
+            // Files of repositories, submodules and worktrees: `config` and hooks, references to other folders (`commondir`,
+            // `gitdir`), and lists of pending operations (`rebase-merge`). Stale lock files are not protected, nor is the pattern
+            // of `find . -not -path './.git/*'`.
             name if in_git && is_last && !name.ends_with(".lock") && name != "*" => return true,
             "hooks" | "info" if in_git => return true,
             ".config"
@@ -128,8 +128,8 @@ fn is_place_by_name(path: &str) -> bool {
         || matches!(path, "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc")
 }
 
-/// Whether a name in a path may be one of a place: they all begin with a dot, or lie in `/etc`, but for what other systems read as
-/// one. It is asked about every word of a line.
+/// A quick check whether a path can contain the name of a protected place. These names begin with a dot or are in `/etc`, apart
+/// from names that other systems treat as equal to one. Called for every word of a line.
 fn may_hold_a_place(path: &str) -> bool {
     let mut before = b'/';
     let begins_with_dot = path.bytes().any(|byte| {
@@ -143,8 +143,9 @@ fn may_hold_a_place(path: &str) -> bool {
             .is_some_and(|root| root.eq_ignore_ascii_case("/etc/"))
 }
 
-/// A path as systems read it for which `.Claude` is `.claude`: in small letters, without characters that some systems pass over,
-/// and without the dots and spaces at the end of a name. Where a system tells such names apart, a name more is asked about.
+/// A path in the form used by file systems on which `.Claude` is `.claude`: lower case, without characters that some systems
+/// ignore, and without dots and spaces at the end of a name. On a system that distinguishes such names, a few more paths need
+/// permission.
 fn as_the_loosest_system_reads(path: &str) -> String {
     let is_passed_over = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let names = path.split('/').map(|name| {
@@ -158,7 +159,7 @@ fn as_the_loosest_system_reads(path: &str) -> String {
     names.collect::<Vec<String>>().join("/")
 }
 
-/// The place that a call may change although nobody who may say so has said so.
+/// The protected place that a call may change without a person having allowed it.
 pub(super) fn changed_by(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<String> {
     if !is_guarded(policy, call) {
         return None;
@@ -187,12 +188,12 @@ pub(super) fn changed_by(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Opt
     }
 }
 
-/// Whether places are asked about in a call: in every mode but an explicit bypass.
+/// Whether a call needs permission for protected places: in every mode except an explicit bypass.
 pub(super) fn is_guarded(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     policy.mode_for(&call.tool.name) != Mode::BypassPermissions
 }
 
-/// Whether a person's rule is exactly the line of a call: whoever wrote it has seen the places that stand in it.
+/// Whether a person's rule is exactly the line of a call: its author has seen the places named in it.
 pub(super) fn is_approved_line(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     let Some(line) = call.command else {
         return false;
@@ -202,13 +203,14 @@ pub(super) fn is_approved_line(policy: &PolicyContext<'_>, call: CallFacts<'_>) 
     })
 }
 
-/// The absolute name under which a call names a file: what is a place by the name of a link is one wherever the link leads. None of
-/// what only comes along.
+/// The absolute path under which a call names a file: if a link's own path is protected, it is so wherever the link leads. None
+/// for files that are affected only as part of a folder.
 fn written_name(fact: &PathFact, policy: &PolicyContext<'_>) -> Option<String> {
     (!fact.is_brought()).then(|| lexical(&policy.environment.cwd, &fact.written))
 }
 
-/// Whether a line itself says which place it changes: not where it only leads there, through a link or because something comes along.
+/// Whether a line names the protected place that it changes itself, rather than reaching it through a link or as part of a
+/// folder.
 fn is_written_as_the_place(fact: &PathFact, policy: &PolicyContext<'_>) -> bool {
     let name = |path: &str| String::from(path.rsplit('/').next().unwrap_or_default());
     written_name(fact, policy).is_some_and(|written| {
@@ -216,7 +218,7 @@ fn is_written_as_the_place(fact: &PathFact, policy: &PolicyContext<'_>) -> bool 
     })
 }
 
-/// The file or folder of the program itself that a call reads or changes and that is closed to tools.
+/// The program's own file or folder that a call reads or changes although it is closed to tools.
 pub(super) fn closed_place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<String> {
     let closed = &policy.environment.closed_places;
     if closed.is_empty() {
@@ -229,7 +231,7 @@ pub(super) fn closed_place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> O
     }
 }
 
-/// Whether a rule is one that a person wrote where the folder has no say.
+/// Whether a person wrote the rule outside of the folder's own settings.
 fn is_a_persons(rule: &Rule) -> bool {
     matches!(
         rule.source(),
@@ -237,7 +239,7 @@ fn is_a_persons(rule: &Rule) -> bool {
     )
 }
 
-/// Whether a person's rule allows a place by its name: not only as something below a folder.
+/// Whether a person's rule allows a protected place by its name, not only as part of a folder.
 fn names_path(rule: &Rule, path: &str, policy: &PolicyContext<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
@@ -250,7 +252,7 @@ fn names_path(rule: &Rule, path: &str, policy: &PolicyContext<'_>) -> bool {
         })
 }
 
-/// The names of a pattern up to the first with a wildcard; `**` stands for no name.
+/// The names of a pattern up to the first with a wildcard; `**` is skipped.
 fn written_out(pattern: &str) -> String {
     let mut out = String::new();
     for segment in pattern
@@ -318,7 +320,7 @@ mod tests {
             ("/home/u/.cache/windlass/components/x", true),
             ("/home/u/.cache/other", false),
             ("/w/src/a.rs", false),
-            // As other systems read them.
+            // Names as other systems read them.
             ("/w/.GIT/hooks/pre-commit", true),
             ("/w/.Claude/settings.json", true),
             ("/w/.claude./settings.json", true),

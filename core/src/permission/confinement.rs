@@ -1,16 +1,17 @@
-//! Commands that the operating system confines: which of them do, which may leave, and what that decides.
+//! Commands that the operating system confines: which ones are confined, which may run outside, and how that affects the
+//! decision.
 
 use alloc::{format, string::String, vec::Vec};
 
 use super::{CallFacts, CommandPattern, PolicyContext};
 
-/// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must do so for every call that does not
-/// say otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
+/// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must confine every call that does not say
+/// otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandConfinement {
-    /// Commands that run confined need no permission but what rules that deny or ask say.
+    /// Whether confined commands run without permission, unless a deny or ask rule applies.
     pub auto_allow: bool,
-    /// The model may ask for a command to run outside, which is then judged like any other.
+    /// Whether the model may ask for a command to run outside. Such a command is judged like any other.
     pub allow_outside: bool,
     excluded: Vec<CommandPattern>,
 }
@@ -18,21 +19,21 @@ pub struct CommandConfinement {
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nothing is confined, or the call runs no command.
+    /// The host confines nothing, or the call runs no command.
     Anywhere,
     /// Confined.
     Sandbox,
-    /// Outside: the settings exclude all of its commands.
+    /// Outside, because the settings exclude all of its commands.
     Excluded,
     /// Outside, because the model asks for it.
     AskedOutside,
 }
 
 impl CommandConfinement {
-    /// Confinement that commands beginning with these words are excluded from (`docker`, `npm run deploy`, `make *`).
+    /// A confinement that does not apply to commands beginning with these words (`docker`, `npm run deploy`, `make *`).
     ///
     /// # Errors
-    /// What is wrong with one of them.
+    /// What is wrong with one of the entries.
     pub fn new<S: AsRef<str>>(
         auto_allow: bool,
         allow_outside: bool,
@@ -77,7 +78,7 @@ pub(super) fn place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Place {
     }
 }
 
-/// Whether the command of a call runs outside of the sandbox that there is.
+/// Whether the command of a call runs outside of a sandbox that exists.
 pub(crate) fn runs_outside(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     match place(policy, call) {
         Place::Excluded => true,

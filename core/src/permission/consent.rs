@@ -1,13 +1,13 @@
-//! Who must agree to a call.
+//! Whose consent a call needs.
 
-/// Who must agree to a call of a core tool.
+/// Whose consent a call of a core tool needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Consent {
-    /// Rules, mode and whoever is asked, as for any other tool.
+    /// Decided by rules, mode and permission requests, like any other tool.
     #[default]
     Judged,
-    /// Nobody: it changes nothing outside the session. Rules that deny or ask still hold.
+    /// No consent: it changes nothing outside the session. Deny and ask rules still apply.
     Free,
-    /// A person, in every mode: no rule and no mode can answer in their place.
+    /// A person's, in every mode: no rule and no mode can answer instead.
     Person,
 }

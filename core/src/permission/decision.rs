@@ -1,4 +1,4 @@
-//! A decision about a call, what decided, and how that is said to people.
+//! Permission decisions, their causes, and how they are explained to people.
 
 use alloc::{
     format,
@@ -10,86 +10,86 @@ use serde::{Deserialize, Serialize};
 
 use super::{Behavior, Mode, Rule, Source};
 
-/// What the hooks before a call came to, all of them together (Agent SDK reference, `permissionDecision`).
+/// The merged decision of the hooks before a call (Agent SDK reference, `permissionDecision`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookVerdict {
-    /// Deny beats everything; ask forces the question; allow takes the place of an allow rule: deny rules, ask
-    /// rules and plan mode hold against it.
+    /// Deny overrides everything; ask forces a permission request; allow acts like an allow rule: deny rules, ask rules and plan
+    /// mode override it.
     pub behavior: Behavior,
-    /// Why, in the hook's words.
+    /// The hook's reason.
     pub reason: Option<String>,
 }
 
-/// A decision and why it was taken. No call runs without one.
+/// A decision and its cause. No call runs without one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What happens.
+    /// The outcome.
     pub verdict: Verdict,
     /// What decided.
     pub cause: Cause,
-    /// How much of a command it is about.
+    /// How much of a command it covers.
     pub scope: Scope,
 }
 
-/// How much of a command a decision is about.
+/// How much of a command a decision covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Its whole text, whatever that does.
+    /// Its whole text, whatever it does.
     #[default]
     Whole,
-    /// The commands that were read in it: they run, and the text does not.
+    /// The commands parsed from it: they run instead of the text.
     Parts,
 }
 
-/// What happens to a call.
+/// The outcome for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It runs.
     Allow,
-    /// Somebody is asked.
+    /// Permission is asked for.
     Ask,
     /// It does not run.
     Deny,
 }
 
-/// What decided.
+/// What led to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// Rules: one, or those that allow the commands of a line together.
+    /// Rules: a single one, or those that together allow the commands of a line.
     Rules(Vec<RuleName>),
-    /// A hook; its reason, if it gave one.
+    /// A hook, with its reason if it gave one.
     Hook(Option<String>),
-    /// Only the whole text of the command can be approved; why.
+    /// Only the whole text of the command can be approved, with the reason.
     UnreadCommand(String),
-    /// The call may change a place from which later sessions or programs take orders.
+    /// The call may change a protected place, from which later sessions or programs take instructions.
     Authority(String),
-    /// The command names a file that a rule closes.
+    /// The command names a file that a deny rule excludes.
     ClosedFile(RuleName),
     /// The call reads or changes a file of the program itself that is closed to tools.
     OwnFile(String),
     /// The mode.
     Mode(Mode),
-    /// Reading inside the workspace is free here.
+    /// Reading inside the workspace needs no permission.
     WorkspaceRead,
     /// A path outside the workspace.
     OutsideWorkspace(String),
     /// The call changes nothing outside the session.
     OwnState,
-    /// The command runs confined by the operating system.
+    /// The operating system confines the command.
     Confined,
-    /// The settings keep all commands in the sandbox.
+    /// The settings require all commands to run in the sandbox.
     StaysConfined,
     /// Only a person can answer.
     AsksThePerson,
-    /// Nothing covers the call.
+    /// No rule covers the call.
     NoRule,
 }
 
-/// A rule in a cause: as it is written, and where.
+/// A rule as the cause of a decision: its text and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleName {
     /// The rule.
@@ -118,19 +118,19 @@ impl Cause {
         Self::Rules(alloc::vec![RuleName::from(rule)])
     }
 
-    /// The kind of cause, as programs know it; none for what a hook says.
+    /// The kind of cause, for programs; none if it is a hook's reason.
     pub(crate) fn kind(&self) -> Option<&'static str> {
         match self {
             Self::Hook(_) => None,
             Self::Rules(_) | Self::ClosedFile(_) => Some("rule"),
-            // What no rule covers is as the mode has it.
+            // The mode decides where no rule applies.
             Self::Mode(_) | Self::NoRule => Some("mode"),
             Self::OutsideWorkspace(_) => Some("workingDir"),
             _ => Some("other"),
         }
     }
 
-    /// One sentence for people.
+    /// An explanation in one sentence.
     #[must_use]
     pub fn explain(&self) -> String {
         match self {

@@ -1,11 +1,11 @@
-//! Domains in rules, and the host that an address leads to.
+//! Domain patterns in rules, and the host of a URL.
 
 use alloc::{
     borrow::ToOwned,
     string::{String, ToString},
 };
 
-/// `example.com` (with its subdomains), `*.example.com` (its subdomains only), each with a port or any.
+/// `example.com` (with its subdomains), `*.example.com` (only its subdomains), each with a port or any port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DomainPattern {
     host: String,
@@ -14,7 +14,7 @@ pub struct DomainPattern {
 }
 
 impl DomainPattern {
-    /// Reads what stands behind `domain:`.
+    /// Parses the part after `domain:`.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         if text.contains("://") || text.contains('/') {
@@ -41,7 +41,7 @@ impl DomainPattern {
         })
     }
 
-    /// Whether an address lies in the domain; none if it cannot be told where the address leads.
+    /// Whether the host of a URL is in the domain; none if the host cannot be determined.
     pub(super) fn covers(&self, url: &str) -> Option<bool> {
         let (host, port) = target(url)?;
         let below = host
@@ -51,7 +51,7 @@ impl DomainPattern {
         Some(is_host && self.port.is_none_or(|wanted| wanted == port))
     }
 
-    /// Whether everything the other covers is covered here too.
+    /// Whether this pattern covers everything that the other one does.
     pub(super) fn includes(&self, other: &Self) -> bool {
         let below = other
             .host
@@ -63,8 +63,8 @@ impl DomainPattern {
     }
 }
 
-/// The host and port that an `http` or `https` address leads to. None for an address that programs read
-/// differently (backslashes, escapes, other alphabets): it is not guessed about.
+/// The host and port of an `http` or `https` URL. None for a URL that programs parse differently (backslashes, escapes, non-ASCII
+/// letters).
 fn target(url: &str) -> Option<(String, u16)> {
     let url = url.trim();
     if !url.is_ascii() || url.bytes().any(|b| b <= b' ' || b == b'\\' || b == 0x7f) {
@@ -77,7 +77,7 @@ fn target(url: &str) -> Option<(String, u16)> {
         _ => return None,
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    // Whatever stands before the last @ is a name and a password.
+    // Everything before the last @ is user name and password.
     let authority = rest[..end].rsplit('@').next().unwrap_or_default();
     let (host, port) = if authority.starts_with('[') {
         let (host, port) = authority.split_at(authority.find(']')? + 1);
@@ -95,12 +95,12 @@ fn target(url: &str) -> Option<(String, u16)> {
     Some((plain_host(host)?, port))
 }
 
-/// The host of an address, for a rule about it.
+/// The host of a URL, for a rule about it.
 pub(super) fn host_of(url: &str) -> Option<String> {
     target(url).map(|(host, _)| host)
 }
 
-/// A host in lower case and without the dot at its end.
+/// A host in lower case, without a final dot.
 fn plain_host(host: &str) -> Option<String> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let literal = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));

@@ -1,4 +1,4 @@
-//! Examples in rules: what a rule is meant to cover, checked when it is loaded.
+//! Examples in rules: calls that a rule is meant to cover or not to cover, checked on loading.
 
 use alloc::string::{String, ToString};
 
@@ -13,7 +13,7 @@ use crate::{
     tool::{Access, ToolDefinition},
 };
 
-/// An example that does not hold.
+/// An example that is not met.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "permission rule `{rule}` {} `{example}`, although it is one of its `{}` examples: change the rule or the example",
@@ -25,7 +25,7 @@ pub struct ExampleError {
     pub rule: String,
     /// The example.
     pub example: String,
-    /// What the rule does with it.
+    /// Whether the rule covers it.
     pub covered: bool,
 }
 
@@ -52,9 +52,9 @@ pub(super) fn check(
 }
 
 impl Rule {
-    /// Whether the rule by itself would decide an example of a call: a command, a path, an address, the name of
-    /// a subagent or skill, or the name of a tool, as the rule's own tool takes it. A rule to allow must allow
-    /// all of the call; one to deny or ask, some of it.
+    /// Whether the rule by itself would decide an example of a call: a command, a path, a URL, the name of a subagent or skill,
+    /// or the name of a tool, depending on the rule's tool. An allow rule must cover the whole call; a deny or ask rule any part
+    /// of it.
     #[must_use]
     pub fn covers_example(
         &self,
@@ -74,7 +74,7 @@ impl Rule {
         match self.specifier {
             Specifier::Command(_) => {
                 call.command = Some(&line);
-                // No file is looked at: examples are about words.
+                // Examples are checked without accessing files.
                 paths.extend(line.paths().into_iter().map(|asked| PathFact {
                     path: path_pattern::lexical(&environment.cwd, &asked.path),
                     access: asked.access,

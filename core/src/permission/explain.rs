@@ -1,4 +1,4 @@
-//! Why a call runs, is asked about, or is denied: every rule that was considered, and what would allow it.
+//! Explains a decision: every rule that was considered, and what would allow the call.
 
 use alloc::{
     format,
@@ -14,32 +14,32 @@ use super::{
     RuleName, Specifier, Verdict, command::Concern, judge, suggest,
 };
 
-/// A decision with everything that was looked at for it; as text for people, and as data.
+/// A decision with everything that was considered for it; as text for people, and as data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The tool.
     pub tool: String,
-    /// What happens, and what decided.
+    /// The decision and its cause.
     pub decision: Decision,
-    /// Every rule, in the order in which they are asked: deny, ask, allow, and those that do not count.
+    /// Every rule in the order of evaluation (deny, ask, allow), followed by those that do not count.
     pub considered: Vec<Considered>,
-    /// The mode in force, which has the word when no rule does.
+    /// The current mode, which decides if no rule does.
     pub mode: Mode,
-    /// Changes of the permissions of which each would let the call run; none where a rule forbids it.
+    /// Permission updates, each of which would let the call run; empty if a rule forbids it.
     pub would_allow: Vec<PermissionUpdate>,
 }
 
-/// A rule, and what it says about a call.
+/// A rule, and how it applies to a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Considered {
     /// The rule and where it comes from.
     #[serde(flatten)]
     pub name: RuleName,
-    /// What it says about the calls it covers.
+    /// The behaviour of the rule.
     pub behavior: Behavior,
     /// Whether it covers this call.
     pub fit: Fit,
-    /// Whether it decided, alone or with others.
+    /// Whether it decided, alone or together with others.
     pub decides: bool,
 }
 
@@ -47,17 +47,17 @@ pub struct Considered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
-    /// It is about another tool.
+    /// The rule is for another tool.
     OtherTool,
-    /// It is about this tool, and about other calls.
+    /// The rule is for this tool, but not for this call.
     OtherCall,
-    /// It may cover it: what the rule names is computed, or stands behind options.
+    /// The rule may cover the call: what it names is computed, or comes after options.
     Perhaps,
-    /// It allows a command of the line; each of the others needs a rule of its own.
+    /// The rule allows a command of the line; each of the others needs a rule of its own.
     Part,
-    /// It covers it.
+    /// The rule covers the call.
     Covers,
-    /// It would allow it, and does not count: nobody has trusted the folder it comes from.
+    /// The rule would allow the call, but does not count: nobody has trusted the folder it comes from.
     Untrusted,
 }
 
@@ -74,7 +74,7 @@ impl Fit {
     }
 }
 
-/// Says which rule decides a call, and why each of the others does not.
+/// Explains which rule decides a call, and why each of the others does not.
 #[must_use]
 pub fn explain(
     policy: &PolicyContext<'_>,
@@ -149,7 +149,7 @@ fn miss(rule: &Rule, call: CallFacts<'_>) -> Fit {
 fn decides(decision: &Decision, rule: &Rule, behavior: Behavior) -> bool {
     let fitting = match decision.verdict {
         Verdict::Allow => behavior == Behavior::Allow,
-        // A deny rule that may be meant asks; a rule to ask denies where nobody may be asked.
+        // A deny rule that may apply leads to a permission request; an ask rule denies if nobody may be asked.
         Verdict::Ask | Verdict::Deny => behavior != Behavior::Allow,
     };
     fitting

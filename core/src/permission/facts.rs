@@ -1,4 +1,4 @@
-//! What a call's input says for rules, and the files that it names.
+//! The parts of a call's input that rules apply to, and the files that it names.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -10,27 +10,27 @@ use crate::{
     tool::{Access, ToolDefinition},
 };
 
-/// What judging needs to know of a call.
+/// The facts about a call that a decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct CallFacts<'a> {
     /// The tool.
     pub tool: &'a ToolDefinition,
     /// The command, for tools that run one.
     pub command: Option<&'a CommandLine>,
-    /// The address, for the tool that fetches one.
+    /// The URL, for the tool that fetches one.
     pub url: Option<&'a str>,
-    /// What the call is about, by its name: the subagent or the skill, for the tools that start one.
+    /// The name of the subagent or skill, for the tools that start one.
     pub name: Option<&'a str>,
-    /// The files it names, resolved: those of its parameters, or those that its command shows.
+    /// The files it names, resolved: those of its parameters, or those in its command.
     pub paths: &'a [PathFact],
-    /// Who must agree, for tools that the core runs.
+    /// Whose consent it needs, for tools that the core runs.
     pub consent: Consent,
-    /// The model asks for the command to run outside of the sandbox.
+    /// Whether the model asks for the command to run outside the sandbox.
     pub asks_outside: bool,
 }
 
 impl<'a> CallFacts<'a> {
-    /// A call of which nothing is known but its tool.
+    /// A call of which only the tool is known.
     #[must_use]
     pub fn of(tool: &'a ToolDefinition) -> Self {
         Self {
@@ -45,23 +45,23 @@ impl<'a> CallFacts<'a> {
     }
 }
 
-/// What a call's input says for rules: taken out of it once.
+/// The parts of a call's input that rules apply to, extracted once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallSubject {
     /// The command.
     pub command: Option<CommandLine>,
-    /// The address.
+    /// The URL.
     pub url: Option<String>,
     /// The subagent or skill.
     pub name: Option<String>,
-    /// Who must agree.
+    /// Whose consent it needs.
     pub consent: Consent,
-    /// The command is to run outside of the sandbox.
+    /// Whether the command is to run outside the sandbox.
     pub asks_outside: bool,
 }
 
 impl CallSubject {
-    /// Of a tool's input; a command begins in this directory.
+    /// Extracts them from a tool's input; a command starts in this directory.
     #[must_use]
     pub fn of(tool: &ToolDefinition, input: &RawJson, directory: &str) -> Self {
         let Ok(fields) = RawObject::parse(input.get()) else {
@@ -88,10 +88,11 @@ impl CallSubject {
         }
     }
 
-    /// The files that the call names, and where they lead by this: those of its parameters and those that its command shows.
+    /// The files that the call names, resolved by `resolve`: those of its parameters and those in its command.
     ///
     /// # Errors
-    /// What `resolve` says of a parameter's path. What it says of a command's leaves the path out: the command itself will say it.
+    /// The error of `resolve` for a parameter's path. A path of a command with an error is left out: the command itself will
+    /// report it.
     pub fn resolved_paths<E>(
         &self,
         tool: &ToolDefinition,
@@ -132,16 +133,17 @@ impl CallSubject {
 pub struct PathFact {
     /// Absolute and real.
     pub path: String,
-    /// What is done to it.
+    /// How the call accesses it.
     pub access: Access,
-    /// As it was given to the host to resolve; empty for what lies below a folder and goes with it: that is asked about.
+    /// The path that was given to the host to resolve. Empty for files that are affected as part of a folder: these need
+    /// permission.
     #[serde(default)]
     pub written: String,
 }
 
 impl PathFact {
-    /// What was asked, and where the host says that it leads: the path itself, behind what lies below it and goes with it: a place that
-    /// becomes authority, a file that a rule closes.
+    /// The resolved path, followed by the files below it that are affected along with it: a protected place, a file that a deny
+    /// rule excludes.
     pub(crate) fn found(asked: Self, real: ResolvedPath) -> impl Iterator<Item = Self> {
         let below = [real.brings, real.holds].into_iter().flatten();
         let below: Vec<Self> = (below.map(|below| Self::below(&real.path, &below))).collect();
@@ -152,7 +154,7 @@ impl PathFact {
         below.into_iter().chain([itself])
     }
 
-    /// A path as it was written, until the host says where it leads.
+    /// A path as it was written, until the host has resolved it.
     pub(crate) fn asked(path: &ResolvePath) -> Self {
         Self {
             path: path.path.clone(),
@@ -161,12 +163,12 @@ impl PathFact {
         }
     }
 
-    /// Whether it is not named by the call, but goes with a folder that is copied, moved or removed.
+    /// Whether the call does not name it, but affects it as part of a folder that is copied, moved or removed.
     pub(super) fn is_brought(&self) -> bool {
         self.written.is_empty() && self.access == Access::Write
     }
 
-    /// What goes with a folder that is copied, moved or removed.
+    /// A file that is affected as part of a folder that is copied, moved or removed.
     fn below(folder: &str, below: &str) -> Self {
         Self {
             path: [folder.trim_end_matches('/'), "/", below].concat(),

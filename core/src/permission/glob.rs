@@ -1,10 +1,9 @@
-//! Path patterns: `*` and `?` within a segment, `**` across segments, `[a-z]` classes, `\` before a
-//! character that shall mean itself.
+//! Path patterns: `*` and `?` within a segment, `**` across segments, `[a-z]` classes, `\` to escape a character.
 //!
-//! Bytes are compared, as in the hosts' resolvers (globset): the same pattern closes the same files on
-//! both sides. Small on purpose (the browser pays for every table), and without backtracking: a pattern is walked
-//! once, with the set of places in the path that its beginning can reach. Time is at most the product of both
-//! lengths, whatever a model writes as a path.
+//! Bytes are compared, as in the hosts' resolvers (globset), so that a pattern matches the same files on both sides. The code is
+//! small on purpose (a web page has to download every table) and does not backtrack: a pattern is traversed once, with the set of
+//! positions in the path that its beginning can match. Time is at most proportional to the product of both lengths, whatever path
+//! a model writes.
 
 use alloc::{string::String, vec, vec::Vec};
 
@@ -23,8 +22,8 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
     (0..=path.len()).any(|end| reached[end] && path.get(end).is_none_or(|next| *next == b'/'))
 }
 
-/// Whether the texts between the wildcards of a pattern stand in a path, one behind the other: what most paths fail by, at the cost
-/// of one look. What stands behind a class or an escape is not looked at.
+/// Whether the literal texts of a pattern occur in a path in this order: a cheap check that rejects most paths. Text after a
+/// class or an escape is not checked.
 fn has_its_texts(pattern: &str, path: &str) -> bool {
     let plain = pattern.find(['[', '\\']).unwrap_or(pattern.len());
     let mut texts = pattern[..plain].trim_end_matches('/').split(['*', '?']);
@@ -33,7 +32,7 @@ fn has_its_texts(pattern: &str, path: &str) -> bool {
         return false;
     }
     let mut rest = &path[begin.len()..];
-    // The slash behind `**` stands for no name at all as well.
+    // The slash after `**` may also match nothing.
     texts.all(|text| {
         let text = text.strip_prefix('/').unwrap_or(text);
         match rest.find(text) {
@@ -46,13 +45,13 @@ fn has_its_texts(pattern: &str, path: &str) -> bool {
     })
 }
 
-/// Whether an absolute pattern is about something below a folder: every name on the way there fits. One that stands for any number
-/// of names on that way is about every folder, and is not meant.
+/// Whether an absolute pattern covers something below a folder: every name on the path matches. A pattern with `**` on the way
+/// would match every folder and is only checked against the folder itself.
 pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
     let mut wanted = pattern.trim_end_matches('/').split('/');
     for name in folder.trim_end_matches('/').split('/') {
         match wanted.next() {
-            // What lies above is closed, and this with it.
+            // A parent folder is covered, and with it this one.
             None => return true,
             Some(segment) if segment.contains("**") => return covers(pattern, folder),
             Some(segment) if !covers(segment, name) => return false,
@@ -62,7 +61,7 @@ pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
     true
 }
 
-/// What is wrong with a pattern that readers do not agree about: one that is a rule must mean the same to all of them.
+/// What is wrong with a pattern whose meaning differs between implementations: a rule must mean the same everywhere.
 pub(super) fn fault(pattern: &str) -> Option<&'static str> {
     if pattern == ".." || normal(pattern).is_none() {
         return Some("a `..` stands behind a name with wildcards: write the path that is meant");
@@ -84,7 +83,7 @@ pub(super) fn fault(pattern: &str) -> Option<&'static str> {
     None
 }
 
-/// Behind the bracket that closes the class which begins here.
+/// The index after the bracket that closes the class which begins here.
 fn class_end(bytes: &[u8], begin: usize) -> Result<usize, &'static str> {
     const OPEN: &str = "a `[` is not closed: write `\\[` for the character itself";
     let negated = matches!(bytes.get(begin), Some(b'!' | b'^'));
@@ -110,8 +109,8 @@ fn class_end(bytes: &[u8], begin: usize) -> Result<usize, &'static str> {
     }
 }
 
-/// A pattern in which every path is written as files are found: without `.`, `..` and repeated slashes. None where `..` stands
-/// behind a name that is a pattern: nobody can say what lies above all that it fits.
+/// A pattern in normalised form: without `.`, `..` and repeated slashes. None if `..` follows a name with wildcards, since the
+/// parent is then unknown.
 pub(super) fn normal(pattern: &str) -> Option<String> {
     let is_wild = |name: &str| {
         let mut chars = name.chars();
@@ -142,14 +141,14 @@ pub(super) fn normal(pattern: &str) -> Option<String> {
         }
         out.push_str(name);
     }
-    // What is meant by the slash at the end stays: directories only.
+    // A final slash is kept: it matches directories only.
     if pattern.ends_with('/') || names.is_empty() {
         out.push('/');
     }
     Some(out)
 }
 
-/// Text as a pattern that means just this text.
+/// Escapes a text as a pattern that matches exactly this text.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -161,8 +160,8 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The patterns that a pattern with alternatives (`*.{pem,key}`) stands for; none if they are too many.
-/// Braces without a comma mean themselves, and so do those behind a `\\`.
+/// The patterns that a pattern with alternatives (`*.{pem,key}`) stands for; none if there are too many. Braces without a comma
+/// are literal, and so are those after a `\\`.
 pub(super) fn alternatives(pattern: &str) -> Option<Vec<String>> {
     const MOST: usize = 64;
     let mut open = alloc::vec![String::from(pattern)];
@@ -187,9 +186,9 @@ pub(super) fn alternatives(pattern: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// The first pair of braces with a comma in it: what stands before, the alternatives, what comes after.
+/// The first pair of braces with a comma in it: the text before, the alternatives, the text after.
 fn split_braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
-    // The places where a pair was opened, and the commas directly in it.
+    // The positions of open braces, and the commas directly inside them.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut escaped = false;
     for (at, byte) in pattern.bytes().enumerate() {
@@ -240,7 +239,7 @@ enum Token {
 }
 
 impl Token {
-    /// The places that can be reached with this token from the places reached before it.
+    /// The positions that can be reached by matching this token from the given positions.
     fn step(&self, from: &[bool], path: &[u8]) -> Vec<bool> {
         let mut to = vec![false; from.len()];
         let mut before = false; // some earlier place was reached
@@ -299,7 +298,7 @@ fn tokens(pattern: &str) -> Vec<Token> {
     out
 }
 
-/// A bracket expression after its opening bracket; takes it from `rest` only if it is one.
+/// Parses a bracket expression after its opening bracket. Consumes `rest` only if it is one.
 fn class(rest: &mut Vec<u8>) -> Option<Token> {
     if !rest.contains(&b']') {
         return None;
@@ -313,7 +312,7 @@ fn class(rest: &mut Vec<u8>) -> Option<Token> {
     let mut first = true;
     loop {
         let low = ahead.pop()?;
-        // Right at the beginning a closing bracket means itself.
+        // A closing bracket right at the beginning is literal.
         if low == b']' && !first {
             break;
         }

@@ -1,5 +1,5 @@
-//! The order of judgement: hooks that deny, deny rules, ask rules, hooks that allow, allow rules, the mode,
-//! whoever can be asked.
+//! The permission decision, in this order: hooks that deny, deny rules, ask rules, hooks that allow, allow rules, the mode, a
+//! permission request.
 
 use alloc::{format, string::ToString, vec::Vec};
 
@@ -15,7 +15,7 @@ use crate::{
     tool::{Access, ToolDefinition},
 };
 
-/// Judges a call. Pure: the same arguments give the same decision.
+/// Decides about a call. Pure: the same arguments give the same decision.
 #[must_use]
 pub fn judge(
     policy: &PolicyContext<'_>,
@@ -25,9 +25,9 @@ pub fn judge(
     as_judged_where_words_decide(decided(policy, call, hook), policy, call)
 }
 
-/// A line that was approved as a whole runs as it is written, and there what a word becomes may be an action of `find` that runs
-/// anything. While rules deny or ask about commands it runs as it was judged instead, where no such word is an option; if it cannot, it
-/// is asked about.
+/// A line that was approved as a whole runs as written, so that the expansion of a word may become an action of `find` that runs
+/// anything. If deny or ask rules for commands exist, the line runs as a plan instead, in which such a word cannot be an option.
+/// If it cannot run as a plan, permission is needed.
 fn as_judged_where_words_decide(
     decision: Decision,
     policy: &PolicyContext<'_>,
@@ -57,7 +57,7 @@ fn as_judged_where_words_decide(
     }
 }
 
-/// A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
+/// An ask rule overrides a mode that would not ask; a mode that never asks denies.
 fn asking(mode: Mode) -> Verdict {
     match mode {
         Mode::DontAsk => Verdict::Deny,
@@ -93,7 +93,7 @@ fn decided(
     }
     let ask = asking(mode);
     if call.consent == Consent::Person {
-        // No rule and no mode answers for a person; where nobody is ever asked there is no answer.
+        // No rule and no mode can answer for a person; in a mode that never asks there is no answer.
         return match by_hook(Behavior::Allow) {
             Some(cause) => decide(Verdict::Allow, cause),
             None if mode == Mode::DontAsk => decide(Verdict::Deny, Cause::Mode(mode)),
@@ -140,7 +140,7 @@ fn decided(
     by_mode(policy, call)
 }
 
-/// What makes a call be asked about although a rule or the mode would let it run.
+/// The reason to ask for permission although a rule or the mode would allow the call.
 fn guard(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<Cause> {
     const MANY_NAMES: &str = "it names more files than are looked at";
     let mut guards = policy.rules.ask.iter().chain(policy.deny_rules());
@@ -192,7 +192,7 @@ fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
         .paths
         .iter()
         .find(|fact| !policy.in_workspace(&fact.path));
-    // The files that a command shows are not all that it may touch.
+    // The files named in a command are not all that it may access.
     let inside = call.command.is_none() && !call.paths.is_empty() && outside.is_none();
     if inside && policy.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
@@ -234,7 +234,7 @@ fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
     }
 }
 
-/// Whether a rule that denies or asks is about a call: one path or one command is enough.
+/// Whether a deny or ask rule applies to a call: one path or one command suffices.
 pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Concern {
     let sure = |yes| if yes { Concern::Yes } else { Concern::No };
     match &rule.specifier {
@@ -249,7 +249,7 @@ pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'
                     && patterns.iter().any(|p| glob::covers(p, &fact.path))
             };
             let found: Vec<&PathFact> = call.paths.iter().filter(is_about).collect();
-            // What goes with a folder is asked about.
+            // Files that are affected as part of a folder need permission.
             match found.iter().any(|fact| !fact.is_brought()) {
                 true => Concern::Yes,
                 false if found.is_empty() => Concern::No,
@@ -263,7 +263,7 @@ pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'
         }
         Specifier::Domain(domain) => match call.url.map(|url| domain.covers(url)) {
             None => Concern::No,
-            // Where the address leads is not known: perhaps there.
+            // The host of the URL is unknown: it may be this domain.
             Some(None) => Concern::Perhaps,
             Some(Some(yes)) => sure(yes),
         },
@@ -271,8 +271,8 @@ pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'
     }
 }
 
-/// The rules that allow a call: all its paths, or all its commands, must be covered. Empty when the mode alone
-/// allows all commands of a line.
+/// The rules that allow a call: all its paths, or all its commands, must be covered. Empty if the mode alone allows all commands
+/// of a line.
 fn allowed_by<'r>(
     rules: &[&'r Rule],
     policy: &PolicyContext<'_>,
@@ -291,7 +291,7 @@ fn allowed_by<'r>(
     Some((parts, Scope::Parts))
 }
 
-/// Whether a rule by itself allows a call as a whole.
+/// Whether a rule by itself allows a whole call.
 pub(super) fn allows_whole(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     if let Specifier::Path(pattern) = &rule.specifier {
         let wanted = if rule.is_edit() {

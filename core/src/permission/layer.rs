@@ -1,4 +1,4 @@
-//! Rules in layers: what each source of settings says, and what comes of all of them.
+//! Layers of rules: the settings of each source, and how they are combined.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::{Behavior, ExampleError, Mode, Rule, RuleError, Rules, Source, example, lint::Placed};
 use crate::{environment::Environment, json::RawJson};
 
-/// The `permissions` of a settings file, as they are written there.
+/// The `permissions` section of a settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct PermissionSettings {
@@ -20,7 +20,7 @@ pub struct PermissionSettings {
     /// Rules to deny.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<RuleEntry>,
-    /// The mode to start in. `auto`, which only the official engine has, is read as `default`, which asks about more.
+    /// The initial mode. `auto`, which only the official engine has, is read as `default`, which asks more often.
     #[serde(
         skip_serializing_if = "Option::is_none",
         deserialize_with = "mode_or_auto"
@@ -29,7 +29,7 @@ pub struct PermissionSettings {
     /// Further directories of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub additional_directories: Vec<String>,
-    /// `"disable"`: nobody may switch to bypassPermissions.
+    /// `"disable"`: switching to bypassPermissions is not allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_bypass_permissions_mode: Option<String>,
 }
@@ -51,7 +51,7 @@ fn mode_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mod
     }
 }
 
-/// A rule in a settings file: its text, or an object with examples of what it covers.
+/// A rule in a settings file: its text, or an object with examples.
 ///
 /// ```
 /// use windlass_core::permission::RuleEntry;
@@ -65,9 +65,9 @@ fn mode_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mod
 pub struct RuleEntry {
     /// The rule.
     pub rule: String,
-    /// Calls that it covers: commands, paths, addresses, names, as its tool takes them.
+    /// Calls that it must cover: commands, paths, URLs, names, depending on its tool.
     pub matches: Vec<String>,
-    /// Calls that it does not cover.
+    /// Calls that it must not cover.
     pub not_matches: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for RuleEntry {
             });
         }
         let form: EntryForm = raw.read().map_err(|error| {
-            // The place in the entry would be taken for one in the file.
+            // The position within the entry would be taken for one in the file.
             let (problem, _) =
                 (error.reason.rsplit_once(" at line ")).unwrap_or((&error.reason, ""));
             de::Error::custom(problem)
@@ -130,47 +130,45 @@ impl<'de> Deserialize<'de> for RuleEntry {
     }
 }
 
-/// What one source of settings says.
+/// The settings of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Which source.
+    /// The source.
     pub source: Source,
-    /// The folder at which patterns with a single `/` begin: for settings that lie in a folder, that folder;
-    /// none for the working directory.
+    /// The folder from which patterns with a single `/` start: the folder of the settings file; none for the working directory.
     pub root: Option<String>,
-    /// A person has trusted the folder. Only asked of sources that belong to one.
+    /// Whether a person has trusted the folder. Only relevant for sources that belong to a folder.
     pub trusted: bool,
-    /// What it says.
+    /// The settings.
     pub settings: PermissionSettings,
 }
 
-/// What all layers come to.
+/// The result of combining all layers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layered {
-    /// The rules, each knowing its source; those that do not count set aside.
+    /// The rules with their sources; those that do not count are kept separately.
     pub rules: Rules,
-    /// The mode of the strongest layer that names one.
+    /// The mode of the strongest layer that sets one.
     pub mode: Option<Mode>,
     /// The directories of all layers that count.
     pub directories: Vec<String>,
-    /// Some layer forbids bypassPermissions.
+    /// Whether any layer forbids bypassPermissions.
     pub bypass_disabled: bool,
-    /// Rules to allow in files of settings that cannot be used. They allow nothing: a person should hear of them, and the
-    /// session may begin.
+    /// Invalid allow rules in settings files. They allow nothing: the user should be told of them, but the session may start.
     pub unusable: Vec<LayerError>,
 }
 
 impl Layered {
-    /// Puts layers together, the strongest first (policy, options, local, project, user). Rules of all layers
-    /// count, in the order of the layers. What widens (rules to allow, a mode, directories) does not count
-    /// from a folder that nobody has trusted; what narrows always does.
+    /// Combines layers, given with the strongest first (policy, options, local, project, user). Rules of all layers count, in the
+    /// order of the layers. Settings that widen permissions (allow rules, a mode, directories) do not count if they come from a
+    /// folder that nobody has trusted; settings that restrict always count.
     ///
     /// Examples are checked in `environment`.
     ///
     /// # Errors
-    /// Every rule that cannot be used and every example that does not hold, each with its source; there is no
-    /// partial result. A rule to allow in a file of settings is no error: files are shared with programs that know other
-    /// tools, and without the rule a person is asked.
+    /// Every invalid rule and every example that is not met, each with its source; there is no partial result. An invalid allow
+    /// rule in a settings file is not an error: such files are shared with programs that know other tools, and without the rule
+    /// permission is asked for.
     pub fn of(layers: &[Layer], environment: &Environment) -> Result<Self, Vec<LayerError>> {
         let mut layered = Self::default();
         let mut faults = Vec::new();
@@ -222,7 +220,7 @@ impl Layered {
 }
 
 impl Layer {
-    /// Its rules with their places.
+    /// Its rules with their positions.
     pub(super) fn entries(&self) -> impl Iterator<Item = Placed<'_>> {
         let lists = [
             (Behavior::Deny, &self.settings.deny),
@@ -255,24 +253,24 @@ impl Placed<'_> {
     }
 }
 
-/// What is wrong in a layer.
+/// An error in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayerError {
-    /// A rule that cannot be used.
+    /// An invalid rule.
     #[error("{}, permissions.{}: {error}", source_of.words(), list.name())]
     Rule {
-        /// The list it stands in.
+        /// The list that contains it.
         list: Behavior,
         /// The source.
         source_of: Source,
         /// What is wrong.
         error: RuleError,
     },
-    /// An example that does not hold.
+    /// An example that is not met.
     #[error("{}, permissions.{}: {error}", source_of.words(), list.name())]
     Example {
-        /// The list it stands in.
+        /// The list that contains it.
         list: Behavior,
         /// The source.
         source_of: Source,
@@ -281,7 +279,7 @@ pub enum LayerError {
     },
 }
 
-/// All faults in one text, one a line.
+/// All errors as one text, one per line.
 #[must_use]
 pub fn all_faults(faults: &[LayerError]) -> String {
     let lines: Vec<String> = faults.iter().map(|fault| format!("{fault}")).collect();

@@ -1,4 +1,4 @@
-//! Rules that do nothing, or not what they seem to: found before anybody relies on them.
+//! Finds rules that have no effect, or another effect than they seem to.
 
 use alloc::{
     borrow::ToOwned,
@@ -15,7 +15,7 @@ use super::{
 };
 use windlass_shell::{self as shell, Unparsed};
 
-/// A rule as it stands in a layer.
+/// A rule and its position in a layer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed<'a> {
     pub(super) entry: &'a RuleEntry,
@@ -24,15 +24,15 @@ pub(super) struct Placed<'a> {
     pub(super) root: Option<&'a str>,
 }
 
-/// A rule that does nothing, or not what it seems to.
+/// A rule that has no effect, or another effect than it seems to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The rule, and where it is written.
+    /// The rule and its source.
     #[serde(flatten)]
     pub name: RuleName,
-    /// The list it stands in.
+    /// The list that contains it.
     pub behavior: Behavior,
-    /// What kind of fault.
+    /// The kind of fault.
     pub fault: Fault,
     /// What is wrong, and what to write instead.
     pub message: String,
@@ -43,17 +43,17 @@ pub struct Finding {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fault {
-    /// It cannot be read, and loading it is an error.
+    /// It cannot be parsed; loading it is an error.
     Invalid,
     /// No tool has this name.
     UnknownTool,
-    /// No call can ever match it.
+    /// No call can match it.
     NeverMatches,
-    /// Another rule always decides before it.
+    /// Another rule always decides first.
     ShadowedBy(RuleName),
-    /// Another rule of the same list says it already.
+    /// Another rule of the same list covers it already.
     CoveredBy(RuleName),
-    /// It matches, and it does not mean what it seems to.
+    /// It can match, but does not mean what it seems to.
     Misleading,
 }
 
@@ -69,8 +69,8 @@ impl core::fmt::Display for Finding {
     }
 }
 
-/// Looks through the rules of layers. `tools` are the names of all tools there are; an empty list leaves names
-/// unchecked. Rules of MCP servers are not held against it: servers come and go.
+/// Checks the rules of layers. `tools` are the names of all tools; if the list is empty, names are not checked. Names of MCP
+/// servers are not checked, since servers come and go.
 ///
 /// ```
 /// use windlass_core::permission::{Layer, lint};
@@ -115,25 +115,25 @@ pub fn lint(layers: &[Layer], tools: &[&str]) -> Vec<Finding> {
     findings
 }
 
-/// A rule that denies or asks, about a tool that nobody knows.
+/// A deny or ask rule for an unknown tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misnamed {
-    /// What [`lint()`] says of it.
+    /// The finding of [`lint()`] for it.
     pub finding: Finding,
-    /// The tool that was meant, if the name is nearly that of one: what the rule forbids would run then.
+    /// The tool that was probably meant, if the name is similar to that of one. What the rule should forbid would then run.
     pub meant: Option<String>,
 }
 
-/// The rules among these that deny or ask and name a tool that is neither one of `tools` nor known otherwise: by an old name, as
-/// one of a server, or to the official engine, whose settings hosts read. A session should not begin with one whose name is nearly
-/// that of a tool.
+/// The deny and ask rules that name a tool which is neither one of `tools` nor known otherwise: by an old name, as one of a
+/// server, or to the official engine, whose settings hosts read. A session should not start with a rule whose tool name is
+/// probably misspelt.
 #[must_use]
 pub fn misnamed(rules: &Rules, tools: &[&str]) -> Vec<Misnamed> {
     let known: Vec<&str> = tools.iter().copied().chain(tool_name::KNOWN).collect();
     let deny = rules.deny.iter().map(|rule| (rule, Behavior::Deny));
     let ask = rules.ask.iter().map(|rule| (rule, Behavior::Ask));
     let misnamed = deny.chain(ask).filter_map(|(rule, behavior)| {
-        // `mcp__server__` is no tool, and not the server either.
+        // `mcp__server__` is not a tool, and does not name the server either.
         let server = (rule.tool().strip_suffix("__")).filter(|server| server.starts_with("mcp__"));
         let hint = |server| format!("no tool is named {}: did you mean {server}?", rule.tool());
         let message = (server.map(hint)).or_else(|| unknown_tool(rule, &known))?;
@@ -154,7 +154,7 @@ pub fn misnamed(rules: &Rules, tools: &[&str]) -> Vec<Misnamed> {
     misnamed.collect()
 }
 
-/// The tool that a rule means whose name is nearly that of one which is known everywhere.
+/// The known tool that a rule probably means, if its name is misspelt.
 pub(crate) fn misspelt_tool(rule: &Rule) -> Option<&'static str> {
     unknown_tool(rule, &tool_name::KNOWN)?;
     nearest_name(rule.tool(), &tool_name::KNOWN)
@@ -191,7 +191,7 @@ fn unknown_tool(rule: &Rule, tools: &[&str]) -> Option<String> {
     Some(format!("no tool is named {name}: {hint}"))
 }
 
-/// The known name that a misspelt one is nearest to, if it is near at all.
+/// The known name that is most similar to a misspelt one, if any is similar enough.
 #[must_use]
 pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |tool: &&'a str| {
@@ -202,7 +202,7 @@ pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (least <= 2 && least < name.len()).then_some(tool)
 }
 
-/// How many letters must be changed to make one word the other.
+/// The edit distance between two words.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -218,12 +218,12 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// What can be said of a rule by itself.
+/// The faults of a rule that show without other rules.
 fn own_faults(rule: &Rule, behavior: Behavior) -> Vec<(Fault, String)> {
     match &rule.specifier {
         Specifier::Path(pattern) => path_fault(rule, pattern).into_iter().collect(),
         Specifier::Command(pattern) => command_fault(pattern, behavior).into_iter().collect(),
-        // As a pattern of a name, `.*` begins with a full stop, and no name of a tool holds one.
+        // In a pattern of names, `.*` requires a full stop, and no tool name contains one.
         Specifier::Any if rule.tool().ends_with(".*") => alloc::vec![(
             Fault::NeverMatches,
             format!(
@@ -242,7 +242,7 @@ fn own_faults(rule: &Rule, behavior: Behavior) -> Vec<(Fault, String)> {
     }
 }
 
-/// Folders that stand at the root of all files and hardly ever at that of a project.
+/// Folders that exist in the root directory and rarely in that of a project.
 const ROOT_FOLDERS: [&str; 16] = [
     "Applications",
     "Library",
@@ -328,7 +328,7 @@ fn path_fault(rule: &Rule, pattern: &str) -> Option<(Fault, String)> {
     None
 }
 
-/// Whether every backslash escapes a sign that means something in patterns.
+/// Whether every backslash escapes a character with a meaning in patterns.
 fn is_escape(pattern: &str) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
@@ -350,7 +350,7 @@ fn regular_expression(words: &[String]) -> Option<Fault> {
     if first.starts_with('^') || (last.len() > 1 && last.ends_with('$')) {
         return Some(Fault::NeverMatches);
     }
-    // `.*` may be meant: files whose names begin with a full stop.
+    // `.*` may be intended: files whose names begin with a full stop.
     let repeats =
         |word: &String| word.ends_with(".\u{1}") && (word.len() == 2 || word.contains(['(', '\\']));
     words.iter().any(repeats).then_some(Fault::Misleading)
@@ -388,7 +388,7 @@ fn command_fault(pattern: &CommandPattern, behavior: Behavior) -> Option<(Fault,
         ));
     }
     if pattern.is_exact() {
-        // A whole line is compared as it stands, whatever is in it.
+        // A whole line is compared literally.
         return None;
     }
     let lists = words.iter().any(|word| {
@@ -431,7 +431,7 @@ fn command_fault(pattern: &CommandPattern, behavior: Behavior) -> Option<(Fault,
     }
 }
 
-/// Whether another rule always decides before a rule, or says the same.
+/// Whether another rule always decides before a rule, or is the same.
 fn overlap(
     rule: &Rule,
     behavior: Behavior,
@@ -448,7 +448,7 @@ fn overlap(
         .find(|(other, its)| rank(*its) < rank(behavior) && includes(other, rule));
     let same = || {
         all.iter().enumerate().find(|(i, (other, its))| {
-            // Of two that say the same, the later one is the one too many.
+            // Of two equal rules, the later one is reported.
             *its == behavior
                 && *i != at
                 && includes(other, rule)
@@ -473,7 +473,7 @@ fn overlap(
     })
 }
 
-/// Whether everything that `inner` is about is covered by `outer` too, as far as the rules show it.
+/// Whether `outer` covers everything that `inner` does, as far as their texts show.
 fn includes(outer: &Rule, inner: &Rule) -> bool {
     let names = outer.names_tool(inner.tool())
         || tool_name::of_server(inner.tool()).is_some_and(|_| {
@@ -489,7 +489,7 @@ fn includes(outer: &Rule, inner: &Rule) -> bool {
         (Specifier::Domain(outer), Specifier::Domain(inner)) => names && outer.includes(inner),
         (Specifier::Name(outer), Specifier::Name(inner)) => names && outer.includes(inner),
         (Specifier::Path(wide), Specifier::Path(narrow)) => {
-            // A deny rule for reading closes writing too.
+            // A deny rule for reading denies writing, too.
             let same_use = outer.tool() == inner.tool() || outer.tool() == "Read";
             same_use && outer.root() == inner.root() && includes_path(wide, narrow)
         }
@@ -501,8 +501,8 @@ fn includes_path(wide: &str, narrow: &str) -> bool {
     if wide == narrow {
         return true;
     }
-    // Only patterns of the same anchor, the narrow one read as a path: right unless it has signs of its own
-    // that stand for more than themselves.
+    // Only for patterns with the same anchor; the narrower one is treated as a path. This is correct unless it contains
+    // wildcards.
     let anchor = |pattern: &str| {
         ["//", "~/", "./", "/"]
             .into_iter()
@@ -524,7 +524,7 @@ fn includes_path(wide: &str, narrow: &str) -> bool {
     if folder.contains(['*', '?', '[', '{', '\\']) {
         return false;
     }
-    // All below a folder is covered if something is that has an unheard-of name.
+    // A folder with all its contents is covered if an arbitrary name in it is.
     let inner = if is_folder {
         format!("{}/\u{1}/\u{1}", as_path(folder))
     } else {

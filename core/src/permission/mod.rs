@@ -1,11 +1,11 @@
-//! May this call run? Rules, modes, and the cause of every decision.
+//! Permissions: rules, modes, decisions and their causes.
 //!
-//! - [`Rule`] is one rule, [`Rules`] those in force, [`Layered`] puts those of several sources together.
-//! - [`CommandLine`] is the line of a command, read once.
-//! - [`judge()`] decides a call, [`explain()`] says why, [`lint()`] finds rules that do nothing.
-//! - [`PermissionUpdate`] changes the permissions of a session, [`SessionPermissions`]; [`suggestions`] are
-//!   updates that would let a call run.
-//! - [`Narrowing`] is what a subagent may less, [`ToolSet`] which tools there are at all.
+//! - [`Rule`] is one rule, [`Rules`] the current ones, [`Layered`] combines those of several sources.
+//! - [`CommandLine`] is a parsed command line.
+//! - [`judge()`] decides about a call, [`explain()`] explains the decision, [`lint()`] finds rules without effect.
+//! - [`PermissionUpdate`] changes the permissions of a session, [`SessionPermissions`]; [`suggestions`] are updates that would
+//!   let a call run.
+//! - [`Narrowing`] holds the restrictions of a subagent, [`ToolSet`] selects the tools that are offered.
 
 mod authority;
 mod command;
@@ -74,20 +74,20 @@ pub use visible::{visible, visible_line};
 
 use serde::{Deserialize, Serialize};
 
-/// What happens to calls that no rule decides (Agent SDK reference, `PermissionMode`).
+/// How calls that no rule covers are treated (Agent SDK reference, `PermissionMode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// Ask.
     #[default]
     Default,
-    /// Edits inside the workspace run, the rest is asked.
+    /// Edits inside the workspace run; other calls need permission.
     AcceptEdits,
-    /// Nothing that changes anything runs.
+    /// Calls that change anything do not run.
     Plan,
-    /// Never ask: what no allow rule covers is denied.
+    /// Never ask: calls that no allow rule covers are denied.
     DontAsk,
-    /// Everything runs but what deny and ask rules catch.
+    /// Everything runs unless a deny or ask rule applies.
     BypassPermissions,
 }
 
@@ -113,7 +113,7 @@ impl Mode {
         }
     }
 
-    /// The mode of a name.
+    /// The mode with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)

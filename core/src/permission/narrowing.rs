@@ -1,28 +1,29 @@
-//! Subagents: the same permissions as the session, or less; never more.
+//! Restrictions of subagents: a subagent has the permissions of the session or fewer, never more.
 
 use alloc::{string::String, vec::Vec};
 
 use super::{Mode, Rule, RuleError, Rules, Source, tool_name};
 
-/// What a subagent may less than the one who started it.
+/// The restrictions of a subagent relative to its parent.
 ///
-/// There is nothing here that could widen: the rules of the session are asked as well, the tools are a choice
-/// from those there are, and the mode only counts where it is the narrower one.
+/// Nothing here can widen permissions: the session's rules also apply, the tools are a subset, and the mode counts only if it is
+/// more restrictive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
-    /// The tools it has; none for those of the parent.
+    /// The tools it has; none means those of the parent.
     pub tools: Option<Vec<String>>,
-    /// Further deny rules.
+    /// Additional deny rules.
     pub deny: Vec<Rule>,
-    /// The mode it wants.
+    /// The requested mode.
     pub mode: Option<Mode>,
 }
 
 impl Narrowing {
-    /// Of an agent definition (Agent SDK reference, `AgentDefinition`): `tools`, `disallowedTools`, and the mode.
+    /// The restrictions in an agent definition (Agent SDK reference, `AgentDefinition`): `tools`, `disallowedTools`, and the
+    /// mode.
     ///
     /// # Errors
-    /// [`RuleError`] for an entry of `disallowed` that is no rule.
+    /// [`RuleError`] for an entry of `disallowed` that is not a valid rule.
     pub fn of_agent(
         tools: Option<&[String]>,
         disallowed: &[String],
@@ -38,7 +39,7 @@ impl Narrowing {
         })
     }
 
-    /// What remains for a subagent of this subagent: both hold.
+    /// Combines these restrictions with those of a subagent below: both apply.
     #[must_use]
     pub fn further(&self, below: &Self) -> Self {
         let tools = match (&self.tools, &below.tools) {
@@ -60,7 +61,7 @@ impl Narrowing {
         Self { tools, deny, mode }
     }
 
-    /// Whether it has a tool of the session.
+    /// Whether the subagent gets a tool of the session.
     #[must_use]
     pub fn offers(&self, tool: &str) -> bool {
         let listed = self.tools.as_ref().is_none_or(|tools| {
@@ -75,21 +76,20 @@ impl Narrowing {
         listed && !closed.denies_tool(tool)
     }
 
-    /// The mode in force under a session's mode.
+    /// The subagent's mode, given the session's mode.
     #[must_use]
     pub fn mode_under(&self, session: Mode) -> Mode {
         self.mode.map_or(session, |mode| narrower(session, mode))
     }
 }
 
-/// The mode of one who wants `wanted` below `above`: the wanted one where it allows nothing that the other
-/// does not.
+/// The mode of a subagent that requests `wanted` below `above`: the requested one if it allows nothing that the other does not.
 fn narrower(above: Mode, wanted: Mode) -> Mode {
     let allows_no_more = match above {
         Mode::BypassPermissions => true,
         Mode::AcceptEdits => wanted != Mode::BypassPermissions,
         Mode::Default => matches!(wanted, Mode::Default | Mode::Plan | Mode::DontAsk),
-        // Plan mode asks where dontAsk denies; dontAsk runs what is allowed where plan mode does not.
+        // Plan mode asks where dontAsk denies; dontAsk runs allowed calls that plan mode does not.
         Mode::Plan | Mode::DontAsk => wanted == above,
     };
     if allows_no_more { wanted } else { above }

@@ -1,4 +1,4 @@
-//! Path rules: where their patterns are anchored.
+//! Path rules and the anchors of their patterns.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -9,17 +9,16 @@ use crate::{
     tool::{Access, DenyPattern},
 };
 
-/// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
-/// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
-/// in braces become patterns of their own.
+/// A rule's pattern as absolute patterns, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's own folder`,
+/// `./from the working directory`, or a name at any depth of the workspace. Alternatives in braces become separate patterns.
 pub(super) fn absolute(rule: &Rule, pattern: &str, policy: &PolicyContext<'_>) -> Vec<String> {
-    // The names of real directories may look like patterns (`[id]`); they are none.
+    // Names of real directories may contain pattern characters (`[id]`), which must be escaped.
     let literal = |directory: &str| glob::escape(directory.trim_end_matches('/'));
     let cwds = || core::iter::once(&policy.environment.cwd).chain(policy.left);
     let anchored: Vec<String> = if let Some(absolute) = pattern.strip_prefix("//") {
         alloc::vec![format!("/{absolute}")]
     } else if let Some(rest) = pattern.strip_prefix("~/") {
-        // Without a home there is nothing that the rule could mean.
+        // Without a home directory the rule has no meaning.
         let home = policy.environment.home.as_deref();
         home.map(|home| format!("{}/{rest}", literal(home)))
             .into_iter()
@@ -34,7 +33,7 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, policy: &PolicyContext<'_>) -
     } else if pattern.trim_end_matches('/').contains('/') {
         (cwds().map(|cwd| format!("{}/{pattern}", literal(cwd)))).collect()
     } else {
-        // As in gitignore: a name without a slash is meant at any depth.
+        // As in gitignore, a name without a slash matches at any depth.
         let roots = policy.workspace_roots();
         roots
             .chain(policy.left.iter().map(String::as_str))
@@ -47,11 +46,11 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, policy: &PolicyContext<'_>) -
         .collect()
 }
 
-/// The patterns that a pattern of a person stands for, as they are compared with the real paths of files: one for each of its
-/// alternatives in braces, without `.`, `..` and repeated slashes. All that close files are made here, whoever compares them.
+/// The patterns that a person's pattern stands for, in the form that is compared with resolved paths: one for each alternative in
+/// braces, without `.`, `..` and repeated slashes. Every pattern that excludes files is produced here, wherever it is compared.
 ///
 /// # Errors
-/// What cannot be understood, in words: a pattern that would close nothing must not pass for one that does.
+/// What is invalid: a pattern that would exclude nothing must not be accepted as one that does.
 pub fn normal_patterns(pattern: &str) -> Result<Vec<String>, &'static str> {
     let alternatives = glob::alternatives(pattern)
         .ok_or("it holds more alternatives in braces than are compared")?;
@@ -62,14 +61,14 @@ pub fn normal_patterns(pattern: &str) -> Result<Vec<String>, &'static str> {
     Ok(normal.collect())
 }
 
-/// Text as a pattern that means just this text: the names of files may look like patterns.
+/// Escapes a text as a pattern that matches exactly this text, since file names may contain pattern characters.
 #[must_use]
 pub fn literal_pattern(text: &str) -> String {
     glob::escape(text)
 }
 
-/// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
-/// merely unasked for.
+/// The deny rules for files as patterns for the host's resolver: what they cover is inaccessible, whether or not the call was
+/// approved.
 #[must_use]
 pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
     let mut patterns = Vec::new();
@@ -91,7 +90,7 @@ pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
     patterns
 }
 
-/// The files of the program itself that are closed to tools, as patterns for the host's resolver.
+/// The program's own files that are closed to tools, as patterns for the host's resolver.
 pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item = DenyPattern> {
     let places = environment.closed_places.iter();
     places.map(|place| DenyPattern {
@@ -100,8 +99,9 @@ pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item =
     })
 }
 
-/// The patterns of what nobody may do this to: of these deny rules, of the files of the program itself, and of places that become
-/// authority and are not known by their names. What may be read may be copied.
+/// The patterns of files to which this access is denied: by these deny rules, because they are the program's own files, and (for
+/// writing) because they are in its own directories. Protected places known by name are not included. Files that may be read may
+/// be copied.
 #[must_use]
 pub fn closed_to(
     access: Access,
@@ -118,7 +118,7 @@ pub fn closed_to(
         .collect()
 }
 
-/// Has the host look for what is closed below the folders among these paths that are copied, moved or removed.
+/// Makes the host search folders that are copied, moved or removed for files excluded by deny rules.
 pub fn look_for_closed(paths: &mut [ResolvePath], policy: &PolicyContext<'_>) {
     if !paths.iter().any(|asked| asked.carried) {
         return;
@@ -137,8 +137,7 @@ pub(crate) fn is_under(root: &str, path: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A path as it is written, made absolute without looking at any file: only for what the host has not
-/// resolved.
+/// A path made absolute and normalised without accessing any file; only for paths that the host has not resolved.
 pub(crate) fn lexical(base: &str, path: &str) -> String {
     let from_base = if path.starts_with('/') { "" } else { base };
     let mut out = String::with_capacity(from_base.len() + path.len() + 2);

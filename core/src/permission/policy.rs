@@ -1,4 +1,4 @@
-//! What may run: what a session is told of permissions.
+//! The permission settings of a session.
 
 use alloc::{
     borrow::ToOwned,
@@ -11,33 +11,33 @@ use serde::{Deserialize, Serialize};
 
 use super::{CommandConfinement, Mode, Rule, Rules, ToolSet};
 
-/// What may run.
+/// The permission settings of a session.
 ///
-/// In JSON its fields under their names, with `allow`, `ask` and `deny` as lists of rules; how commands are confined is the
-/// host's and not part of it.
+/// In JSON its fields under their names, with `allow`, `ask` and `deny` as lists of rules. The confinement of commands is up to
+/// the host and not part of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(try_from = "PermissionForm", into = "PermissionForm")]
 pub struct PermissionPolicy {
-    /// The mode a session starts in.
+    /// The initial mode.
     pub mode: Mode,
     /// Allow, ask and deny rules.
     pub rules: Rules,
-    /// Whether somebody can be asked. Without, what would be asked is denied.
+    /// Whether somebody can be asked for permission. If not, calls that would need permission are denied.
     pub can_ask: bool,
-    /// Whether calls that are denied without anybody being asked are told of when that happens
-    /// ([`PermissionDenied`](crate::message::PermissionDenied)). Results tell of all denials either way.
+    /// Whether calls that are denied without asking anybody are reported at once
+    /// ([`PermissionDenied`](crate::message::PermissionDenied)). Result messages list all denials in any case.
     pub tell_denials: bool,
-    /// Whether reading tools run unasked inside the working directory and the additional ones, and shell lines that
-    /// only say what is written in them (`echo done`).
+    /// Whether reading tools run without permission inside the working directory and the additional ones, and shell lines that
+    /// only print literal text (`echo done`).
     /// Off in the library, on in the command line.
     pub free_workspace_reads: bool,
-    /// Whether the mode may be switched to [`Mode::BypassPermissions`] later on.
+    /// Whether the mode may be switched to [`Mode::BypassPermissions`] later.
     pub allow_bypass: bool,
-    /// Which tools there are at all, before any rule.
+    /// The tools that are available at all, before any rule.
     pub tools: ToolSet,
-    /// The MCP tool that is asked where a callback would be (Agent SDK reference, `permissionPromptToolName`).
+    /// The MCP tool that answers permission requests instead of a callback (Agent SDK reference, `permissionPromptToolName`).
     pub prompt_tool: Option<String>,
-    /// How the host confines commands; none where it does not.
+    /// How the host confines commands; none if it does not.
     pub confinement: Option<CommandConfinement>,
 }
 
@@ -96,7 +96,7 @@ impl From<PermissionPolicy> for PermissionForm {
             can_ask: policy.can_ask,
             tell_denials: policy.tell_denials,
             free_workspace_reads: policy.free_workspace_reads,
-            // A mode that must be allowed was.
+            // The initial mode counts as allowed.
             allow_bypass: policy.allow_bypass || policy.mode == Mode::BypassPermissions,
         }
     }

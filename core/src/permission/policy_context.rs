@@ -1,37 +1,38 @@
-//! What holds at the moment of a call.
+//! The context of a permission decision.
 
 use alloc::string::String;
 
 use super::{CommandConfinement, Mode, Narrowing, Rule, Rules, path_pattern::is_under};
 use crate::environment::Environment;
 
-/// Everything but the call itself that a decision depends on.
+/// Everything except the call itself that a decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyContext<'a> {
-    /// The rules in force.
+    /// The current rules.
     pub rules: &'a Rules,
-    /// The mode in force.
+    /// The current mode.
     pub mode: Mode,
-    /// Whether reading tools run unasked in the workspace.
+    /// Whether reading tools run without permission in the workspace.
     pub free_workspace_reads: bool,
     /// Facts about the host.
     pub environment: &'a Environment,
-    /// The directories that belong to the workspace beside the working directory.
+    /// The directories of the workspace besides the working directory.
     pub directories: &'a [String],
-    /// Directories from which the work has moved elsewhere. Rules that deny or ask hold there as well, rules that allow do not.
+    /// Previous working directories. Deny and ask rules still apply there, allow rules do not.
     pub left: &'a [String],
-    /// Deny rules of the calling subagent beside those of the session.
+    /// Deny rules of the calling subagent in addition to those of the session.
     pub own_deny: &'a [Rule],
-    /// What the calling subagent may less than the session.
+    /// The restrictions of the calling subagent relative to the session.
     pub narrowing: Option<&'a Narrowing>,
-    /// What the names of tools begin with that no mode lets run unasked ([`SessionPermissions::guarded`](super::SessionPermissions::guarded)).
+    /// The name prefixes of tools that no mode allows without asking
+    /// ([`SessionPermissions::guarded`](super::SessionPermissions::guarded)).
     pub guarded: &'a [String],
     /// How the host confines commands, if it does.
     pub confinement: Option<&'a CommandConfinement>,
 }
 
 impl<'a> PolicyContext<'a> {
-    /// Rules and a mode in an environment, nothing else said.
+    /// A context with these rules and this mode, and defaults for the rest.
     #[must_use]
     pub fn new(rules: &'a Rules, mode: Mode, environment: &'a Environment) -> Self {
         Self {
@@ -48,14 +49,14 @@ impl<'a> PolicyContext<'a> {
         }
     }
 
-    /// The mode in force for whoever calls.
+    /// The mode of the caller: the main thread or a subagent.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.narrowing
             .map_or(self.mode, |narrowing| narrowing.mode_under(self.mode))
     }
 
-    /// The mode as it decides about a tool that no rule covers.
+    /// The mode that decides about a tool that no rule covers.
     pub(super) fn mode_for(&self, tool: &str) -> Mode {
         let is_guarded = || self.guarded.iter().any(|begin| tool.starts_with(begin));
         match self.mode() {
@@ -64,7 +65,7 @@ impl<'a> PolicyContext<'a> {
         }
     }
 
-    /// The workspace: the working directory and the additional ones.
+    /// The directories of the workspace: the working directory and the additional ones.
     pub(crate) fn workspace_roots(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         core::iter::once(&self.environment.cwd)
             .chain(self.directories)
@@ -76,7 +77,7 @@ impl<'a> PolicyContext<'a> {
         self.workspace_roots().any(|root| is_under(root, path))
     }
 
-    /// The deny rules, those of the calling subagent included.
+    /// The deny rules, including those of the calling subagent.
     pub(super) fn deny_rules(&self) -> impl Iterator<Item = &'a Rule> + Clone + use<'a> {
         let narrowed = self.narrowing.map_or(&[][..], |narrowing| &narrowing.deny);
         self.rules.deny.iter().chain(self.own_deny).chain(narrowed)

@@ -1,4 +1,4 @@
-//! What a grant allows at one path: for hosts whose file systems have no resolver of their own.
+//! The access that a grant allows at a path, for hosts whose file systems have no resolver of their own.
 
 use super::{glob, is_under};
 use crate::tool::{Access, FsGrant};

@@ -6,44 +6,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::Access;
 
-/// A path to resolve.
+/// A path to be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvePath {
-    /// As the model wrote it.
+    /// The path as the model wrote it.
     pub path: String,
-    /// What the call wants to do there.
+    /// How the call accesses it.
     pub access: Access,
-    /// It is copied, moved or removed with all that lies below it: the host says what of that becomes authority
+    /// Whether it is copied, moved or removed with everything below it. The host then reports a protected place in it
     /// ([`ResolvedPath::brings`]).
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub carried: bool,
-    /// Of what is carried: patterns of files that deny rules close. The host says what they cover below it
-    /// ([`ResolvedPath::holds`]).
+    /// For such a folder: patterns of files that deny rules exclude. The host reports a match below it ([`ResolvedPath::holds`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<String>,
 }
 
-/// A resolved path: what rules judge.
+/// A resolved path, to which rules are applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvedPath {
-    /// Absolute, without `.` or `..`, links followed; for a file that does not exist its nearest
-    /// existing parent is real.
+    /// Absolute, without `.` or `..`, links followed. For a file that does not exist, its nearest existing parent is resolved.
     pub path: String,
-    /// Of a folder that is carried elsewhere: a file in it from which programs or later sessions take orders
-    /// ([`becomes_authority`](crate::permission::becomes_authority)), as its path below the folder. None where there is none.
+    /// For a folder that is copied or moved: a protected place in it, from which programs or later sessions take instructions
+    /// ([`becomes_authority`](crate::permission::becomes_authority)), as a path relative to the folder. None if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<String>,
-    /// Of a folder that is carried elsewhere or removed: a file in it that one of [`ResolvePath::closed`] covers, as its path below
-    /// the folder. None where there is none.
+    /// For a folder that is copied, moved or removed: a file in it that matches one of [`ResolvePath::closed`], as a path
+    /// relative to the folder. None if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
-    /// Something is there already. A host that does not say so leaves it to the tool to find out.
+    /// Whether the file exists. A host that does not set this leaves the check to the tool.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub exists: bool,
 }
 
 impl ResolvedPath {
-    /// A path of which nothing else is known.
+    /// A resolved path without further information.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),

@@ -1,4 +1,4 @@
-//! Rules: `Tool` or `Tool(specifier)`, as settings files and options write them.
+//! Rules: `Tool` or `Tool(specifier)`, as in settings files and options.
 
 use alloc::{
     borrow::ToOwned,
@@ -12,22 +12,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Source, command::CommandPattern, domain::DomainPattern, glob, tool_name};
 
-/// Allow, ask and deny rules, each in its order.
+/// Allow, ask and deny rules, each list in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Calls these match run unasked.
+    /// Calls these match run without asking.
     pub allow: Vec<Rule>,
-    /// Calls these match are asked about, in every mode.
+    /// Calls these match need permission, in every mode.
     pub ask: Vec<Rule>,
     /// Calls these match never run.
     pub deny: Vec<Rule>,
-    /// Rules to allow that do not count, because nobody has trusted the folder they come from. They are kept
-    /// to explain why a call is asked about.
+    /// Allow rules that do not count, because nobody has trusted the folder they come from. They are kept to explain why
+    /// permission is asked for.
     pub untrusted: Vec<Rule>,
 }
 
 impl Rules {
-    /// Whether a deny rule closes a tool altogether, whatever it is called with.
+    /// Whether a deny rule denies all calls of a tool.
     #[must_use]
     pub fn denies_tool(&self, tool: &str) -> bool {
         self.deny
@@ -35,7 +35,7 @@ impl Rules {
             .any(|rule| rule.specifier == Specifier::Any && rule.names_tool(tool))
     }
 
-    /// Whether a deny rule closes what a tool could be called about.
+    /// Whether a deny rule denies all calls of a tool about this subject.
     #[must_use]
     pub fn denies_subject(&self, tool: &str, subject: &str) -> bool {
         (self.deny.iter()).any(|rule| rule.names_tool(tool) && rule.names_subject(subject))
@@ -47,7 +47,7 @@ impl Rules {
 pub struct Rule {
     text: String,
     tool: String,
-    /// What of the tool's calls it is about.
+    /// Which of the tool's calls it applies to.
     pub specifier: Specifier,
     source: Source,
     root: Option<String>,
@@ -59,17 +59,17 @@ pub struct Rule {
 pub enum Specifier {
     /// Every call.
     Any,
-    /// Commands: exactly one, those that begin so (`npm run:*`), or a pattern (`git * main`).
+    /// Commands: exactly one, those with a prefix (`npm run:*`), or a pattern (`git * main`).
     Command(CommandPattern),
     /// Files (`Read`, `Edit`): a gitignore-style pattern with its anchor.
     Path(String),
-    /// Addresses of a domain (`WebFetch`).
+    /// URLs of a domain (`WebFetch`).
     Domain(DomainPattern),
-    /// A subagent (`Task`) or a skill (`Skill`) by its name.
+    /// A subagent (`Task`) or a skill (`Skill`) by name.
     Name(NamePattern),
 }
 
-/// A name, or with a `*` at its end all names that begin so.
+/// A name, or with a `*` at its end all names with this prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern {
     start: String,
@@ -96,7 +96,7 @@ impl NamePattern {
 pub struct RuleValue {
     /// The tool.
     pub tool_name: String,
-    /// The part in parentheses; left out for every call. `null` is not accepted.
+    /// The part in parentheses; absent for every call. `null` is not accepted.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -110,7 +110,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<S
 }
 
 impl RuleValue {
-    /// A rule about every call of a tool.
+    /// A rule for every call of a tool.
     pub fn tool(name: impl Into<String>) -> Self {
         Self {
             tool_name: name.into(),
@@ -118,7 +118,7 @@ impl RuleValue {
         }
     }
 
-    /// A rule about some calls of a tool.
+    /// A rule for some calls of a tool.
     pub fn some(name: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
             rule_content: Some(content.into()),
@@ -126,10 +126,10 @@ impl RuleValue {
         }
     }
 
-    /// The rule.
+    /// Converts it to a rule.
     ///
     /// # Errors
-    /// [`RuleError`] as from [`Rule::parse`]; a name with parentheses in it is no name.
+    /// [`RuleError`] as from [`Rule::parse`]; also if the name contains parentheses.
     pub fn to_rule(&self) -> Result<Rule, RuleError> {
         Rule::of_parts(
             &self.to_string(),
@@ -150,7 +150,7 @@ impl fmt::Display for RuleValue {
 
 /// Tools whose calls are commands.
 const COMMAND_TOOLS: [&str; 1] = ["Bash"];
-/// Names in path rules: `Read` covers every reading tool, `Edit` every writing one.
+/// Tool names in path rules: `Read` covers every reading tool, `Edit` every writing one.
 const PATH_TOOLS: [&str; 2] = ["Read", "Edit"];
 
 impl Rule {
@@ -166,7 +166,7 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// [`RuleError`] naming the fault: a rule that would parse and do nothing is refused.
+    /// [`RuleError`] with the fault. A rule that would parse but have no effect is refused.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         let trimmed = text.trim();
         if trimmed.len() > LONGEST_LINE + LONGEST {
@@ -206,28 +206,28 @@ impl Rule {
         })
     }
 
-    /// The rule with the place it comes from.
+    /// Sets the source of the rule.
     #[must_use]
     pub fn from_source(mut self, source: Source) -> Self {
         self.source = source;
         self
     }
 
-    /// The rule with the folder at which patterns with a single `/` begin: for a folder's settings, that
-    /// folder. Without one it is the working directory.
+    /// Sets the folder from which patterns with a single `/` start: for a folder's settings, that folder. Without one it is the
+    /// working directory.
     #[must_use]
     pub fn rooted(mut self, directory: Option<&str>) -> Self {
         self.root = directory.map(ToOwned::to_owned);
         self
     }
 
-    /// Where it comes from.
+    /// The source of the rule.
     #[must_use]
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// The folder at which patterns with a single `/` begin, if it is not the working directory.
+    /// The folder from which patterns with a single `/` start, if it is not the working directory.
     #[must_use]
     pub fn root(&self) -> Option<&str> {
         self.root.as_deref()
@@ -250,9 +250,8 @@ impl Rule {
         }
     }
 
-    /// Whether the tool part names this tool, as itself, by an old name, or as one of the tools it stands for:
-    /// `Read` for every tool that reads files, `Edit` for every one that writes them, `mcp__server` for all of
-    /// a server.
+    /// Whether the tool part names this tool: by its name, by an old name, or as one of several tools: `Read` stands for every
+    /// tool that reads files, `Edit` for every one that writes them, `mcp__server` for all tools of a server.
     #[must_use]
     pub fn names_tool(&self, tool: &str) -> bool {
         if let Some(prefix) = self.tool.strip_suffix('*') {
@@ -271,7 +270,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is about what a call is about, by its name.
+    /// Whether it names the subject of a call.
     pub(super) fn names_subject(&self, subject: &str) -> bool {
         matches!(&self.specifier, Specifier::Name(pattern) if pattern.covers(subject))
     }
@@ -281,12 +280,12 @@ impl Rule {
         self.tool == "Edit"
     }
 
-    /// Whether it is about files that are read.
+    /// Whether it applies to reading files.
     pub(super) fn is_read(&self) -> bool {
         self.tool == "Read"
     }
 
-    /// Whether another rule says the same, wherever it comes from.
+    /// Whether another rule means the same, whatever its source.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         tool_name::same(&self.tool, &other.tool)
             && self.specifier == other.specifier
@@ -301,10 +300,10 @@ fn is_tool_name(tool: &str) -> bool {
         && (!tool.ends_with('*') || tool.starts_with("mcp__"))
 }
 
-/// The longest pattern, in bytes: the longest path has as many.
+/// The longest pattern in bytes: as long as the longest path.
 const LONGEST: usize = 4096;
 
-/// The longest command line that can be run, in bytes.
+/// The longest command line in bytes that can be run.
 const LONGEST_LINE: usize = 128 << 10;
 
 fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
@@ -314,7 +313,7 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
         Some("") => return Err(owned("the parentheses are empty: leave them out")),
         Some(inner) => inner,
     };
-    // A rule that is one line may be as long as a line; everything else is a pattern, and looked for in what may be long.
+    // A rule for one line may be as long as a line. All others are patterns, which are searched for in long texts.
     let is_line = COMMAND_TOOLS.contains(&tool) && !inner.contains('*');
     if inner.len() > LONGEST && !is_line {
         return Err(format!("it is longer than {LONGEST} bytes"));
@@ -345,12 +344,12 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
                 "rules for addresses name a domain: WebFetch(domain:example.com)",
             )),
         },
-        // `Skill(deploy *)`: the skill with whatever arguments.
+        // `Skill(deploy *)`: the skill with any arguments.
         "Skill" => name(inner.strip_suffix(" *").unwrap_or(inner).trim_end())
             .map(Specifier::Name)
             .map_err(owned),
         "Task" | "Agent" => name(inner).map(Specifier::Name).map_err(owned),
-        // Only the official engine has these: the rule is about nothing here, and no mistake.
+        // Only the official engine has these tools: the rule has no effect here, but is not an error.
         "PowerShell" | "SlashCommand" => Ok(Specifier::Name(NamePattern {
             start: inner.to_owned(),
             open: false,
@@ -392,7 +391,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A rule that cannot be used.
+/// An invalid rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("permission rule `{rule}`: {problem}")]
 pub struct RuleError {
@@ -410,7 +409,7 @@ impl RuleError {
         }
     }
 
-    /// The same with a place before it (`--allowedTools: …`).
+    /// Adds the place of the rule to the message (`--allowedTools: …`).
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {
         self.problem = format!("{} (from {place})", self.problem);

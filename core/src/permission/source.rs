@@ -1,8 +1,8 @@
-//! Where a rule comes from.
+//! Sources of rules.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a rule was written. Every decision names it: "which file do I have to change?".
+/// Where a rule was written. Every decision names its source, so that the user knows which file to change.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -14,22 +14,22 @@ pub enum Source {
     /// Options and flags of this program (`allowedTools`, `disallowedTools`).
     #[default]
     CliArg,
-    /// Accepted while the session ran, for this session.
+    /// Accepted during the session, for this session.
     Session,
-    /// The folder's settings that are not shared.
+    /// The folder's settings that are not shared (local settings).
     LocalSettings,
-    /// The folder's settings that everybody with the folder has.
+    /// The folder's settings that are shared with everybody who has the folder.
     ProjectSettings,
-    /// The person's settings for all folders.
+    /// The user's settings for all folders.
     UserSettings,
-    /// The definition of the subagent that calls.
+    /// The definition of the calling subagent.
     Agent,
-    /// What the program allows by itself: the weakest.
+    /// The program's own defaults: the weakest source.
     Program,
 }
 
 impl Source {
-    /// Whether people write it into a settings file of their own or of a folder.
+    /// Whether it is a settings file that people write.
     #[must_use]
     pub fn is_file(self) -> bool {
         matches!(
@@ -38,7 +38,7 @@ impl Source {
         )
     }
 
-    /// The source as part of a sentence.
+    /// The source in the form used in a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -53,28 +53,27 @@ impl Source {
         }
     }
 
-    /// Whether it lies in the folder that is worked in: what it allows counts only once a person
-    /// has trusted that folder.
+    /// Whether it is in the working folder: what it allows counts only once a person has trusted that folder.
     #[must_use]
     pub fn belongs_to_folder(self) -> bool {
         matches!(self, Self::LocalSettings | Self::ProjectSettings)
     }
 }
 
-/// What a rule says about the calls it covers (Agent SDK reference, `PermissionBehavior`).
+/// What a rule does with the calls it covers (Agent SDK reference, `PermissionBehavior`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Behavior {
-    /// They run unasked.
+    /// They run without asking.
     Allow,
     /// They never run.
     Deny,
-    /// They are asked about, in every mode.
+    /// They need permission, in every mode.
     Ask,
 }
 
 impl Behavior {
-    /// The word in settings files.
+    /// The name in settings files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What would let a call run: offered to whoever is asked, so that the same question does not come again.
+//! Suggestions: permission updates that would let a call run, offered with a permission request so that it need not be repeated.
 
 use alloc::{
     format,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::tool::Access;
 
-/// Programs whose first argument says what they do: a rule for the two words together means something.
+/// Programs whose first argument is a subcommand: a rule for the two words together is useful.
 const WITH_SUBCOMMANDS: [&str; 20] = [
     "apt",
     "brew",
@@ -40,8 +40,8 @@ const WITH_SUBCOMMANDS: [&str; 20] = [
     "yarn",
 ];
 
-/// Changes of the permissions of which each lets a call run that is asked about (Agent SDK reference,
-/// `CanUseTool`, `suggestions`): the narrowest first. Each was tried: where a rule or a hook wants the question, none helps.
+/// Permission updates, the narrowest first, each of which lets a call run that needs permission (Agent SDK reference,
+/// `CanUseTool`, `suggestions`). Each one was tried out; if a rule or a hook requires the request, none helps.
 #[must_use]
 pub fn suggestions(
     policy: &PolicyContext<'_>,
@@ -53,7 +53,7 @@ pub fn suggestions(
         return Vec::new();
     }
     let mut updates = match &decision.cause {
-        // Only what a person says here counts, and only for this very place.
+        // Only a rule that a person accepts for exactly this place counts.
         Cause::Authority(_) if call.command.is_none() => vec![exactly(call)],
         Cause::Authority(_) => (of_command(policy, call).into_iter())
             .map(PermissionUpdate::for_session)
@@ -71,14 +71,14 @@ pub fn suggestions(
     let helps = |update: &PermissionUpdate| lets_run(core::slice::from_ref(update), policy, call);
     match updates.iter().any(helps) {
         true => updates.retain(helps),
-        // What lies outside may need a directory and a mode.
+        // A call outside the workspace may need a directory and a mode.
         false if lets_run(&updates, policy, call) => {}
         false => updates.clear(),
     }
     updates
 }
 
-/// Whether a call runs unasked after these changes.
+/// Whether a call runs without asking after these updates.
 fn lets_run(updates: &[PermissionUpdate], policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     let mut rules = policy.rules.clone();
     let mut directories = policy.directories.to_vec();
@@ -127,7 +127,7 @@ fn of_call(call: CallFacts<'_>) -> RuleValue {
     }
 }
 
-/// This very line; and for a single command of a well-known kind, those that begin like it.
+/// Exactly this line; for a single command of a well-known kind, also commands with the same beginning.
 fn of_command(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
     let Some(line) = call.command else {
         return Vec::new();
@@ -135,11 +135,11 @@ fn of_command(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<Permission
     let tool = &call.tool.name;
     let allow = |content: String| {
         let value = RuleValue::some(tool, content);
-        // Only what can be read back as a rule is worth suggesting.
+        // Only a rule that can be parsed is suggested.
         let readable = value.to_rule().is_ok();
         readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
     };
-    // A rule for the very line holds in the working directory only.
+    // A rule for exactly this line only applies in the working directory.
     let exact = (line.directory() == policy.environment.cwd)
         .then(|| command::escape(line.text().trim()))
         .and_then(allow);
@@ -178,7 +178,7 @@ fn beginning(words: &[String]) -> Option<String> {
     Some(format!("{}:*", all.join(" ")))
 }
 
-/// For files outside of the workspace their directories; for reading, the directory they lie in.
+/// For files outside of the workspace, their directories; for reading, the directory that contains them.
 fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
     let mut directories: Vec<String> = Vec::new();
     let mut readable: Vec<String> = Vec::new();
@@ -192,7 +192,7 @@ fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUp
             None => directory_of(&fact.path),
         };
         if directory == "/" {
-            // All files of the machine are not offered.
+            // The root directory is not offered.
             return vec![exactly(call)];
         }
         let list = if fact.access == Access::Write {
@@ -228,7 +228,7 @@ fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUp
     updates
 }
 
-/// A rule for the very files of a call.
+/// A rule for exactly the files of a call.
 fn exactly(call: CallFacts<'_>) -> PermissionUpdate {
     let rules = call.paths.iter().map(|fact| {
         let tool = if fact.access == Access::Write {
@@ -248,7 +248,7 @@ fn directory_of(path: &str) -> &str {
     }
 }
 
-/// The first rule among suggestions, as text: for a plain yes-always.
+/// The first rule among suggestions, as text, for a plain "always allow".
 #[must_use]
 pub fn first_rule(suggestions: &[PermissionUpdate]) -> Option<String> {
     suggestions.iter().find_map(|update| match update {

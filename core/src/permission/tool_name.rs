@@ -1,8 +1,8 @@
-//! Names of tools in rules: old names, and names that stand for a family.
+//! Tool names in rules: old names, and names that stand for several tools.
 
 use alloc::{format, string::String};
 
-/// A tool's present name: old settings and transcripts use others.
+/// The current name of a tool: old settings and transcripts use others.
 pub(crate) fn present(name: &str) -> &str {
     match name {
         "Agent" => "Task",
@@ -12,7 +12,7 @@ pub(crate) fn present(name: &str) -> &str {
     }
 }
 
-/// The other name of a tool that is offered under two.
+/// The other name of a tool that is offered under two names.
 pub(crate) fn other(name: &str) -> Option<&'static str> {
     match name {
         "Agent" => Some("Task"),
@@ -26,8 +26,8 @@ pub(super) fn same(one: &str, other: &str) -> bool {
     present(one) == present(other)
 }
 
-/// The built-in tools that a rule of this name covers beside the tool itself: a file that must not be read
-/// with one of them must not be read with another.
+/// The built-in tools that a rule with this name covers besides the tool itself: a file that must not be read with one of them
+/// must not be read with another.
 pub(super) fn covered(name: &str) -> &'static [&'static str] {
     match name {
         "Read" => &["Grep", "Glob", "LS", "NotebookRead"],
@@ -36,8 +36,8 @@ pub(super) fn covered(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Tools that this engine or the official one has: rules about them stand in settings that both read, whether or not a session
-/// offers them.
+/// Tools of this engine or the official one. Settings that both read contain rules for them, whether or not a session offers
+/// them.
 pub(super) const KNOWN: [&str; 46] = [
     "Agent",
     "AgentOutput",
@@ -87,15 +87,14 @@ pub(super) const KNOWN: [&str; 46] = [
     "Write",
 ];
 
-/// Tools that start or watch work which is judged call by call itself, in the same mode: plan mode has room
-/// for them.
+/// Tools that start or monitor work whose calls are judged themselves in the same mode. Plan mode allows them.
 pub(super) fn only_delegates(name: &str) -> bool {
     matches!(present(name), "Task" | "TaskOutput")
 }
 
-/// Whether an entry of a list of tools means this one: by its name, an old name, or its server.
+/// Whether an entry of a tool list matches this tool: by its name, an old name, or its server.
 pub(super) fn is_listed(entry: &str, tool: &str) -> bool {
-    // A list of tools may be written like a list of rules: `Bash(git:*)` lists Bash.
+    // Entries of a tool list may be written as rules: `Bash(git:*)` lists Bash.
     let entry = entry.split('(').next().unwrap_or(entry).trim();
     if same(entry, tool) {
         return true;
@@ -127,7 +126,7 @@ pub fn server_tool_name(server: &str, tool: &str) -> String {
     format!("mcp__{}__{tool}", server_name(server))
 }
 
-/// A server's name as tool names carry it: what is no letter, digit, `_` or `-` is an underscore.
+/// A server's name as used in tool names: characters other than letters, digits, `_` and `-` are replaced by an underscore.
 pub(crate) fn server_name(name: &str) -> String {
     let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars()

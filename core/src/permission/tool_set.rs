@@ -1,4 +1,4 @@
-//! The tools there are at all, before any rule.
+//! The tools that are available at all, before any rule.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,17 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::tool_name;
 use crate::json::RawJson;
 
-/// Which tools are offered (Agent SDK reference, option `tools`): a list of names, an empty one for none, or
-/// the preset, which stands for all there are.
+/// Which tools are offered (Agent SDK reference, option `tools`): a list of names, an empty one for none, or the preset, which
+/// stands for all tools.
 ///
-/// Tools of MCP servers are not meant by it: whoever connects a server wants its tools; `disallowedTools`
-/// closes them.
+/// It does not affect tools of MCP servers: whoever connects a server wants its tools. `disallowedTools` can exclude them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolSet {
-    /// All there are.
+    /// All tools.
     #[default]
     Preset,
-    /// Just these.
+    /// Only these tools.
     Only(Vec<String>),
 }
 
@@ -33,7 +32,7 @@ impl ToolSet {
     }
 }
 
-/// The name of the preset in the reference.
+/// The name of the preset in the Agent SDK reference.
 const PRESET: &str = "claude_code";
 
 #[derive(Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Updates of the permissions while a session runs, and the state they are applied to.
+//! Permission updates during a session, and the state to which they are applied.
 
 use alloc::{
     format,
@@ -15,69 +15,69 @@ use super::{
 };
 use crate::{environment::Environment, json};
 
-/// A change of the permissions (Agent SDK reference, `PermissionUpdate`): offered as a suggestion, handed back
-/// as `updatedPermissions`, written to a settings file by the host where its destination is one.
+/// A change of the permissions (Agent SDK reference, `PermissionUpdate`): offered as a suggestion, returned as
+/// `updatedPermissions`, and written to a settings file by the host if its destination is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum PermissionUpdate {
     /// Adds rules.
     AddRules(RuleChange),
-    /// Puts rules in the place of all that the destination has for the behaviour.
+    /// Replaces all rules of the destination that have this behaviour.
     ReplaceRules(RuleChange),
-    /// Takes rules away.
+    /// Removes rules.
     RemoveRules(RuleChange),
     /// Changes the mode.
     SetMode {
         /// The mode.
         mode: Mode,
-        /// Where it holds from now on.
+        /// Where it applies from now on.
         destination: Destination,
     },
     /// Adds directories to the workspace.
     AddDirectories(DirectoryChange),
-    /// Takes directories out of the workspace. The working directory always belongs to it.
+    /// Removes directories from the workspace. The working directory always belongs to it.
     RemoveDirectories(DirectoryChange),
 }
 
-/// Rules to add, put or take away.
+/// Rules to add, replace or remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleChange {
     /// The rules.
     pub rules: Vec<RuleValue>,
-    /// What they say.
+    /// Their behaviour.
     pub behavior: Behavior,
-    /// Where.
+    /// The destination.
     pub destination: Destination,
 }
 
-/// Directories to add or take away.
+/// Directories to add or remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectoryChange {
-    /// The directories; relative ones are meant below the working directory. Links are not resolved here: the
-    /// host hands over real paths.
+    /// The directories; relative ones are resolved against the working directory. Links are not resolved here: the host must pass
+    /// real paths.
     pub directories: Vec<String>,
-    /// Where.
+    /// The destination.
     pub destination: Destination,
 }
 
-/// Where an update holds (Agent SDK reference, `PermissionUpdateDestination`).
+/// Where an update applies (Agent SDK reference, `PermissionUpdateDestination`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Destination {
-    /// The person's settings for all folders.
+    /// The user's settings for all folders.
     UserSettings,
     /// The folder's shared settings.
     ProjectSettings,
-    /// The folder's settings that are not shared.
+    /// The folder's settings that are not shared (local settings).
     LocalSettings,
     /// This session.
     Session,
-    /// As if given as an option of the program: this run of it.
+    /// As if given as an option of the program: for this run of it.
     CliArg,
 }
 
 impl Destination {
-    /// Rules that are written there come from there.
+    /// The source of rules that are written to this destination.
     #[must_use]
     pub fn source(self) -> Source {
         match self {
@@ -89,7 +89,7 @@ impl Destination {
         }
     }
 
-    /// Whether the host has a file to write.
+    /// Whether the host has to write a file.
     #[must_use]
     pub fn is_settings_file(self) -> bool {
         !matches!(self, Self::Session | Self::CliArg)
@@ -97,13 +97,13 @@ impl Destination {
 }
 
 impl PermissionUpdate {
-    /// Rules to allow calls, from now on and for this session.
+    /// An update that allows these calls for the rest of the session.
     #[must_use]
     pub fn allow_in_session(rules: Vec<RuleValue>) -> Self {
         Self::allow(rules, Destination::Session)
     }
 
-    /// The same change, for this session.
+    /// The same update with this session as its destination.
     #[must_use]
     pub fn for_session(mut self) -> Self {
         match &mut self {
@@ -126,7 +126,7 @@ impl PermissionUpdate {
         })
     }
 
-    /// Where it holds.
+    /// The destination of the update.
     #[must_use]
     pub fn destination(&self) -> Destination {
         match self {
@@ -168,13 +168,13 @@ impl<'de> Deserialize<'de> for PermissionUpdate {
     }
 }
 
-/// The permissions of a session: those of its spec, with the updates since. As state it is the mode and the
-/// updates, and which servers are guarded; what they come to is computed again after a restore.
+/// The permissions of a session: those of its spec plus the updates since. The saved state is the mode, the updates, and the
+/// guarded servers; everything else is computed again after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPermissions {
     mode: Mode,
     updates: Vec<PermissionUpdate>,
-    /// What the names of tools begin with that no mode lets run unasked.
+    /// The name prefixes of tools that no mode allows without asking.
     guarded: Vec<String>,
     /// None while nothing differs from the spec.
     updated: Option<Arc<Updated>>,
@@ -187,7 +187,7 @@ struct Updated {
 }
 
 impl SessionPermissions {
-    /// Those of a spec.
+    /// The permissions of a spec.
     #[must_use]
     pub fn new(policy: &PermissionPolicy) -> Self {
         Self {
@@ -198,10 +198,10 @@ impl SessionPermissions {
         }
     }
 
-    /// From saved state.
+    /// Restores the permissions from saved state.
     ///
     /// # Errors
-    /// [`UpdateError`] if an update does not apply.
+    /// [`UpdateError`] if an update cannot be applied.
     pub fn restore(
         policy: &PermissionPolicy,
         environment: &Environment,
@@ -214,19 +214,19 @@ impl SessionPermissions {
         Ok(permissions)
     }
 
-    /// The mode in force.
+    /// The current mode.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The updates since the start that changed rules or directories, in their order.
+    /// The updates since the start that changed rules or directories, in order.
     #[must_use]
     pub fn updates(&self) -> &[PermissionUpdate] {
         &self.updates
     }
 
-    /// The rules in force.
+    /// The current rules.
     #[must_use]
     pub fn rules<'a>(&'a self, policy: &'a PermissionPolicy) -> &'a Rules {
         match &self.updated {
@@ -235,7 +235,7 @@ impl SessionPermissions {
         }
     }
 
-    /// The directories that belong to the workspace beside the working directory.
+    /// The directories of the workspace besides the working directory.
     #[must_use]
     pub fn directories<'a>(&'a self, environment: &'a Environment) -> &'a [String] {
         match &self.updated {
@@ -247,7 +247,7 @@ impl SessionPermissions {
     /// Changes the mode.
     ///
     /// # Errors
-    /// [`UpdateError::BypassNotAllowed`] and [`UpdateError::BypassAsRoot`]; the mode is as before.
+    /// [`UpdateError::BypassNotAllowed`] and [`UpdateError::BypassAsRoot`]; the mode is unchanged.
     pub fn set_mode(
         &mut self,
         policy: &PermissionPolicy,
@@ -258,14 +258,14 @@ impl SessionPermissions {
         Ok(())
     }
 
-    /// The servers whose tools are judged as in mode `default` where the mode would let them run unasked: what the names of
-    /// their tools begin with.
+    /// The servers whose tools are judged as in mode `default` where the mode would allow them without asking, as the prefixes of
+    /// their tool names.
     #[must_use]
     pub fn guarded(&self) -> &[String] {
         &self.guarded
     }
 
-    /// Guards the tools of an MCP server from now on, or no longer ([`Input::GuardServer`](crate::Input::GuardServer)).
+    /// Starts or stops guarding the tools of an MCP server ([`Input::GuardServer`](crate::Input::GuardServer)).
     pub(crate) fn guard(&mut self, server: &str, is_guarded: bool) {
         let begin = server_tool_name(server, "");
         self.guarded.retain(|known| *known != begin);
@@ -274,21 +274,21 @@ impl SessionPermissions {
         }
     }
 
-    /// From saved state.
+    /// Restores the guarded servers from saved state.
     pub(crate) fn with_guarded(mut self, guarded: Vec<String>) -> Self {
         self.guarded = guarded;
         self
     }
 
-    /// Goes back to a mode that held before: it was allowed then.
+    /// Returns to an earlier mode, which was allowed then.
     pub(crate) fn return_to(&mut self, mode: Mode) {
         self.mode = mode;
     }
 
-    /// Applies updates in their order: all of them, or none.
+    /// Applies updates in order: all of them, or none.
     ///
     /// # Errors
-    /// [`UpdateError`] for the first that does not apply; nothing has changed.
+    /// [`UpdateError`] for the first that cannot be applied; nothing has changed.
     pub fn apply(
         &mut self,
         policy: &PermissionPolicy,
@@ -342,7 +342,7 @@ fn allowed_mode(
 }
 
 impl Updated {
-    /// Applies one update of rules or directories and says whether it changed anything.
+    /// Applies one update of rules or directories; returns whether it changed anything.
     fn apply(
         &mut self,
         environment: &Environment,
@@ -402,7 +402,7 @@ impl Updated {
             Behavior::Deny => &mut self.rules.deny,
         };
         let source = change.destination.source();
-        // A folder's rules keep the place their patterns start from.
+        // Rules of a folder keep the folder from which their patterns start.
         let root = list
             .iter()
             .find(|rule| rule.source() == source)
@@ -431,7 +431,7 @@ fn absolute(
         .directories
         .iter()
         .map(|directory| match lexical(&environment.cwd, directory) {
-            // The root of all files would make everything a workspace.
+            // The root directory would make all files part of the workspace.
             path if directory.is_empty() || path == "/" || directory.starts_with('~') => {
                 Err(UpdateError::Directory(directory.clone()))
             }
@@ -445,20 +445,20 @@ fn absolute(
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// A rule that cannot be used.
+    /// An invalid rule.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// A directory that is none.
+    /// An invalid directory.
     #[error(
         "`{0}` cannot be added to the workspace: give the path of a directory, absolute or below the working directory, and not the root of all files"
     )]
     Directory(String),
-    /// A switch to bypassPermissions that nobody allowed beforehand.
+    /// A switch to bypassPermissions that was not allowed at the start.
     #[error(
         "permission mode bypassPermissions must be allowed when the session is made (`PermissionPolicy::allow_bypass`)"
     )]
     BypassNotAllowed,
-    /// A switch to bypassPermissions by root.
+    /// A switch to bypassPermissions as root.
     #[error(
         "permission mode bypassPermissions is not for root: run as another user, or choose another mode"
     )]

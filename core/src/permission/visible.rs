@@ -1,12 +1,12 @@
-//! Text of a model, written so that a person who is asked sees all of it.
+//! Makes hidden characters visible, so that a person who is asked sees the whole text.
 
 use alloc::{format, string::String};
 
-/// A text in which nothing is hidden: control characters stand as their pictures (`␛`), joined lines end in `\⏎`, and
-/// characters that nobody sees, or that change the order in which others are shown, stand as their numbers (`\u{202e}`).
-/// Line ends and tabs stay.
+/// A text in which nothing is hidden. Control characters are replaced by their pictures (`␛`), joined lines end in `\⏎`, and
+/// invisible characters and those that change the display order are replaced by their numbers (`\u{202e}`). Line ends and tabs
+/// are kept.
 ///
-/// What could pass for one of these signs is written as its number, too.
+/// Characters that could be mistaken for one of these replacements are replaced by their numbers, too.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -21,8 +21,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The same on one line: line ends and tabs stand as `\n` and `\t`. A backslash that could pass for the first sign of these, or of a
-/// number, is doubled.
+/// The same on one line: line ends and tabs become `\n` and `\t`. A backslash that could be mistaken for the beginning of such an
+/// escape is doubled.
 #[must_use]
 pub fn visible_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -43,7 +43,7 @@ pub fn visible_line(text: &str) -> String {
     shown
 }
 
-/// Whether a backslash before this cannot be the beginning of a sign.
+/// Whether a backslash before this character cannot be mistaken for the beginning of an escape.
 fn is_plain_behind_backslash(c: char) -> bool {
     !matches!(c, 'n' | 't' | 'u' | '\\' | '\n' | '\t') && !is_hidden(c) && !is_sign(c)
 }
@@ -57,21 +57,21 @@ fn push_visible(shown: &mut String, c: char) {
     }
 }
 
-/// The picture of the control character 0. The others follow.
+/// The picture of control character 0; the pictures of the others follow it.
 const PICTURES: u32 = 0x2400;
 
 fn is_sign(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{2426}' | '⏎')
 }
 
-/// Whether a character cannot be seen, or is not where it is seen.
+/// Whether a character is invisible, or displayed at another position.
 fn is_hidden(c: char) -> bool {
     if matches!(c, ' '..='~') {
         return false;
     }
     let is_blank = matches!(
         c,
-        // Fillers, selectors of variants and a pattern without dots, which count as printable.
+        // Fillers, variation selectors and a braille pattern without dots, which count as printable.
         '\u{34f}'
             | '\u{115f}'
             | '\u{1160}'
@@ -87,9 +87,9 @@ fn is_hidden(c: char) -> bool {
     is_blank || !is_printable(c)
 }
 
-/// Whether the standard library prints it as it is: nothing that controls, formats, separates or is not assigned.
+/// Whether the standard library prints it unescaped: it is assigned, and not a control, format or separator character.
 fn is_printable(c: char) -> bool {
-    // Behind a letter: what combines with one is printable there.
+    // Tested after a letter, since combining characters are printable there.
     let mut buffer = *b"x\0\0\0\0";
     c.encode_utf8(&mut buffer[1..]);
     let Ok(text) = core::str::from_utf8(&buffer[..1 + c.len_utf8()]) else {

@@ -1,4 +1,4 @@
-//! Whether rules and the mode let every command of a line run.
+//! Whether rules and the mode allow every command of a line.
 
 use alloc::vec::Vec;
 
@@ -16,18 +16,18 @@ use crate::{
     tool::Access,
 };
 
-/// What lets a command of a line run.
+/// Why a command of a line may run.
 enum Leave<'a> {
     Rule(&'a Rule),
     /// It writes in the workspace, and the mode accepts edits.
     Mode,
-    /// It changes nothing by itself.
+    /// It has no effect by itself.
     Harmless,
 }
 
 impl CommandLine {
-    /// Whether the line does nothing but say what is written in it, or where it is after entering folders of the workspace: its words
-    /// are literal, and nothing is opened, computed or set.
+    /// Whether the line only prints literal text, or the current directory after entering folders of the workspace. Its words are
+    /// literal, and nothing is opened, computed or set.
     pub(in crate::permission) fn only_speaks(
         &self,
         policy: &PolicyContext<'_>,
@@ -46,8 +46,8 @@ impl CommandLine {
         self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(speaks)
     }
 
-    /// Whether the line is one that a rule allows as it is, whatever it does. In another directory than the one the rule was
-    /// written for, and after a command that has set a variable of it, the same words may mean other files and programs.
+    /// Whether a rule allows the line as it is, whatever it does. In a directory other than the one the rule was written for, or
+    /// after a command has set a variable it uses, the same words may mean other files and programs.
     pub(in crate::permission) fn is_allowed_line(
         &self,
         rule: &Rule,
@@ -58,8 +58,8 @@ impl CommandLine {
             && !self.is_changed_by_variables()
     }
 
-    /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts
-    /// edits, or because it is harmless. None of these is reason enough to allow a line that is harmless only.
+    /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts edits, or because it is
+    /// harmless. A line with only harmless commands is not allowed by this.
     pub(in crate::permission) fn allowed_by<'r>(
         &self,
         rules: &[&'r Rule],
@@ -68,13 +68,13 @@ impl CommandLine {
     ) -> Option<Vec<&'r Rule>> {
         let mut named: Vec<&Rule> = Vec::new();
         let mut has_reason = false;
-        // Only what can be run as it was judged is judged command by command.
+        // Only a line that can run as it was judged is judged command by command.
         if self.obstacle.is_some() {
             return None;
         }
         for part in &self.parts {
-            // A command whose environment is changed is not the one that was allowed. By themselves, assignments are the
-            // line's own affair.
+            // A command with a changed environment is not the one that was allowed. Assignments without a command affect only the
+            // line itself.
             if !part.command.assignments.is_empty() && !part.command.words.is_empty() {
                 return None;
             }
@@ -120,14 +120,14 @@ fn may_run<'r>(
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
     part.command.words.first()?;
-    // In another folder a relative program is another program.
+    // In another folder, a relative path names another program.
     let base = part.base.as_deref();
     let has_moved = || base.is_none_or(|base| lexical("/", base) != policy.environment.cwd);
     let is_certain = !(is_of_the_folder(&part.command) && has_moved());
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }
-    // What another program starts in its own way cannot be held to what is judged here.
+    // Commands started by another program cannot be judged here.
     if policy.mode() == Mode::AcceptEdits
         && !part.command.by_others
         && edits_workspace(part, policy, facts)
@@ -144,8 +144,8 @@ fn may_run<'r>(
     harmless.then_some(Leave::Harmless)
 }
 
-/// Whether the folder in which a command runs decides which program that is: it is named by a relative path, or is a shell that is
-/// given its file by one.
+/// Whether the folder in which a command runs determines which program it runs: the program is named by a relative path, or it is
+/// a shell whose script is.
 fn is_of_the_folder(command: &SimpleCommand) -> bool {
     let mut words = command.words.iter().map(CommandWord::text);
     let program = words.next().unwrap_or_default();
@@ -159,19 +159,19 @@ fn is_of_the_folder(command: &SimpleCommand) -> bool {
     }
 }
 
-/// What the shell does by itself if it knows the name. With a folder before it, `true` is anybody's program.
+/// The name of a command that the shell may run as a builtin. With a folder in front, `true` can be any program.
 fn builtin(command: &SimpleCommand) -> Option<&str> {
     let name = command.words.first()?;
     name.is_literal().then(|| name.text())
 }
 
-/// Whether a command writes what stands in the line and how the one before it ended, and nothing that it finds elsewhere.
+/// Whether a command only prints text of the line and the status of the previous command, and nothing from elsewhere.
 fn says_what_is_written(command: &SimpleCommand) -> bool {
     matches!(builtin(command), Some("echo" | "printf"))
         && (command.words.iter()).all(CommandWord::is_literal_beside_status)
 }
 
-/// What changes nothing, whatever its words are.
+/// Whether a command has no effect, whatever its arguments.
 fn does_nothing(command: &SimpleCommand) -> bool {
     matches!(
         builtin(command),
@@ -186,7 +186,7 @@ fn may_open<'r>(
     policy: &PolicyContext<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
-    // A plan opens nothing that is not known.
+    // A plan opens only files that were resolved.
     let real = fact(redirection, facts)?;
     let reads = redirection.access == Access::Read;
     if reads && (policy.in_workspace(real) || reads_by_itself(part, rules)) {
@@ -214,8 +214,8 @@ fn may_open<'r>(
     accepted.then_some(Leave::Mode)
 }
 
-/// Whether a command could open by itself what it is given as its input: a program that a rule lets run. What must not be read is
-/// denied elsewhere. `xargs` hands on what it reads, and a builtin reads nothing.
+/// Whether a command could itself open the file it is given as input, since a rule allows the program. Files that must not be
+/// read are denied elsewhere. `xargs` forwards what it reads, and a builtin does not read.
 fn reads_by_itself(part: &Part, rules: &[&Rule]) -> bool {
     let program = builtin(&part.command).unwrap_or_default();
     if part.command.wraps {
@@ -224,7 +224,7 @@ fn reads_by_itself(part: &Part, rules: &[&Rule]) -> bool {
     !windlass_shell::is_builtin(program) && rules.iter().any(|rule| allows(rule, part))
 }
 
-/// Whether a command only changes files in the workspace, and no closed file goes with them.
+/// Whether a command only changes files in the workspace, and no file excluded by a deny rule is part of them.
 fn edits_workspace(part: &Part, policy: &PolicyContext<'_>, facts: &[PathFact]) -> bool {
     let FileCommand::Changes(Some(uses)) = &part.files.command else {
         return false;
@@ -242,8 +242,8 @@ fn edits_workspace(part: &Part, policy: &PolicyContext<'_>, facts: &[PathFact]) 
     })
 }
 
-/// Whether a deny rule is about what lies below a folder, as far as its text shows. What it closes in any folder (`**`) the host
-/// has looked for ([`ResolvedPath::holds`](crate::permission::ResolvedPath::holds)).
+/// Whether a deny rule covers something below a folder, judged by its text. For rules that apply in any folder (`**`), the host
+/// has searched the folder ([`ResolvedPath::holds`](crate::permission::ResolvedPath::holds)).
 fn lies_below(rule: &Rule, folder: &str, policy: &PolicyContext<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
@@ -254,7 +254,7 @@ fn lies_below(rule: &Rule, folder: &str, policy: &PolicyContext<'_>) -> bool {
         .any(|pattern| glob::may_cover_below(pattern, folder))
 }
 
-/// Where the host says that a file of the line really is.
+/// The resolved path of a file of the line, according to the host.
 fn fact<'f>(used: &FileUse, facts: &'f [PathFact]) -> Option<&'f str> {
     let path = used.path.as_deref()?;
     facts

@@ -1,5 +1,5 @@
-//! The files that a command line names where anybody can see it: redirections, `cd`, and the operands of the
-//! plain file commands. The host resolves them like the paths of any other call.
+//! The files that a command line names explicitly: redirections, `cd`, and the operands of the plain file commands. The host
+//! resolves them like the paths of any other call.
 
 use alloc::{
     string::{String, ToString},
@@ -13,27 +13,27 @@ use crate::tool::Access;
 /// A file that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileUse {
-    /// Absolute, but not resolved; none when it is computed or relative to an unknown directory.
+    /// Absolute, but not resolved. None if it is computed, or relative to an unknown directory.
     pub(super) path: Option<String>,
     pub(super) access: Access,
-    /// It is taken away from where it is (`rm`, the sources of `mv`).
+    /// Whether it is removed from its place (`rm`, the sources of `mv`).
     pub(super) removed: bool,
-    /// It is the folder of what is meant, not that itself.
+    /// Whether the path is the folder of the file, not the file itself.
     pub(super) is_folder_of_it: bool,
-    /// It is copied, moved or removed with all that lies below it.
+    /// Whether it is copied, moved or removed with everything below it.
     pub(super) carried: bool,
 }
 
-/// What a simple command does with the files it names.
+/// How a simple command uses the files it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FileCommand {
-    /// `mkdir`, `touch`, `rm`, `mv`, `cp`: with all their files, if every word is understood.
+    /// `mkdir`, `touch`, `rm`, `mv`, `cp`: with all their files; none if a word is not understood.
     Changes(Option<Vec<FileUse>>),
     /// `cd` to a folder.
     Enters(FileUse),
-    /// A program that only looks at files.
+    /// A program that only reads files.
     Looks(Vec<FileUse>),
-    /// Any other.
+    /// Any other command.
     Other,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum FileCommand {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) command: FileCommand,
-    /// Where what it copies or moves will lie if its last operand is a folder.
+    /// The paths at which copied or moved files end up if the last operand is a folder.
     pub(super) landing: Vec<String>,
     pub(super) redirections: Vec<FileUse>,
 }
@@ -58,7 +58,7 @@ impl Files {
     }
 }
 
-/// The files of a command whose relative paths start here.
+/// The files of a command; `base` is the directory for its relative paths.
 pub(super) fn files_of(command: &SimpleCommand, base: Option<&str>) -> Files {
     let redirections = command.redirections.iter().map(|redirection| {
         let access = match redirection.direction {
@@ -75,8 +75,8 @@ pub(super) fn files_of(command: &SimpleCommand, base: Option<&str>) -> Files {
     }
 }
 
-/// What relative paths of a command start from; none when it cannot be told. Not lexically shortened: `link/..` is the
-/// host's to resolve.
+/// The directory from which relative paths of a command start; none if unknown. Not normalised lexically: the host has to resolve
+/// `link/..`.
 pub(super) fn base_of(folder: &Folder, cwd: &str) -> Option<String> {
     match folder {
         Folder::Start => Some(cwd.to_string()),
@@ -99,7 +99,7 @@ fn joined(base: &str, path: &str) -> String {
 }
 
 fn used(word: &Word, access: Access, base: Option<&str>) -> FileUse {
-    // Of names that a pattern gives, the folder in which they are.
+    // For names produced by a pattern: the folder that contains them.
     let text = word.names_in().map_or(word.text(), |folder| match folder {
         "" => ".",
         folder => folder,
@@ -126,7 +126,7 @@ fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
     let arguments = &command.words[1..];
     match program.text() {
         "cd" => match arguments {
-            // What is computed is seen to where it runs: a plan does not leave the workspace.
+            // Computed targets are checked when the plan runs: a plan does not leave the workspace.
             [folder] if folder.text() == "-" => FileCommand::Enters(FileUse {
                 path: None,
                 ..used(folder, Access::Read, base)
@@ -155,7 +155,7 @@ fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
     }
 }
 
-/// Programs whose operands are files to look at.
+/// Programs whose operands are files that they only read.
 fn only_looks(program: &str) -> bool {
     matches!(
         program,
@@ -163,12 +163,12 @@ fn only_looks(program: &str) -> bool {
     )
 }
 
-/// Programs that leave the files they name as they are.
+/// Programs that do not modify the files they name.
 pub(super) fn leaves_files_alone(program: &str) -> bool {
     only_looks(program) || READING.contains(&program)
 }
 
-/// Programs that have no option and no operand by which they write a file.
+/// Programs that have no option or operand through which they write a file.
 const READING: [&str; 39] = [
     "b2sum",
     "basename",
@@ -211,9 +211,9 @@ const READING: [&str; 39] = [
     "unexpand",
 ];
 
-/// The options of a file command that change nothing about which files it touches.
+/// The options of a file command that do not affect which files it uses.
 struct Options {
-    /// Single letters, which may stand together.
+    /// Single letters, which may be combined.
     letters: &'static str,
     /// Single letters that take a value.
     valued: &'static str,
@@ -248,7 +248,7 @@ const OPTIONS: [Options; 5] = [
         ],
     },
     Options {
-        // Without `L` and `H`: what links below a folder lead to was not judged.
+        // Without `L` and `H`: the targets of links below a folder were not judged.
         letters: "rRafipnvuxPdT",
         valued: "",
         long: &[
@@ -263,7 +263,7 @@ const OPTIONS: [Options; 5] = [
     },
 ];
 
-/// The operands behind options; none when a word is computed or an option unknown.
+/// The operands after the options; none if a word is computed or an option unknown.
 fn operands<'a>(arguments: &'a [Word], options: &Options) -> Option<Vec<&'a Word>> {
     let mut operands = Vec::new();
     let mut rest = arguments.iter();
@@ -286,7 +286,7 @@ fn operands<'a>(arguments: &'a [Word], options: &Options) -> Option<Vec<&'a Word
             let mut letters = text[1..].chars();
             while let Some(letter) = letters.next() {
                 if options.valued.contains(letter) {
-                    // The value is the rest of the word, or the next one.
+                    // The value is the rest of the word, or the next word.
                     if letters.as_str().is_empty() {
                         rest.next().filter(|value| value.is_literal())?;
                     }
@@ -314,7 +314,7 @@ fn changed(arguments: &[Word], options: &Options, base: Option<&str>) -> Option<
     )
 }
 
-/// `mv` and `cp`: sources, then where they go.
+/// `mv` and `cp`: sources, then the target.
 fn moved(
     arguments: &[Word],
     options: &Options,
@@ -339,13 +339,13 @@ fn moved(
     Some(uses)
 }
 
-/// Whether a word is an option of `cp` or `rm` by which folders are copied or removed with what is in them.
+/// Whether a word is an option of `cp` or `rm` that applies to folders recursively.
 fn takes_folders(word: &str) -> bool {
     let is_letters = word.starts_with('-') && !word.starts_with("--");
     is_letters && word.contains(['r', 'R', 'a']) || matches!(word, "--recursive" | "--archive")
 }
 
-/// Where the sources of `mv` and `cp` will lie if the last operand is a folder.
+/// The paths of the sources of `mv` and `cp` if the last operand is a folder.
 fn landing(command: &SimpleCommand, changes: &FileCommand) -> Vec<String> {
     let (FileCommand::Changes(Some(uses)), Some("mv" | "cp")) = (changes, command.program()) else {
         return Vec::new();
@@ -358,7 +358,7 @@ fn landing(command: &SimpleCommand, changes: &FileCommand) -> Vec<String> {
     };
     let landed = |source: &FileUse| {
         let path = source.path.as_deref()?.trim_end_matches('/');
-        // Of names that nobody knows yet any may be one that counts.
+        // Names that are not known yet are assumed to be a protected one.
         let name = match source.is_folder_of_it {
             true => "hooks",
             false => path.rsplit('/').next()?,

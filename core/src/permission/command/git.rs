@@ -1,8 +1,8 @@
-//! Git's command line: which repository it is told to use, what to do there, and which of its arguments it may write.
+//! Git's command line: the repository, the subcommand, and which arguments may be written to.
 
 use super::{invocation::is_cut_short, named::Argument};
 
-/// Options of git whose value is a file or folder to be written, in the next word.
+/// Options of git that name a file or folder to write, as the next word.
 const WRITTEN: [&str; 5] = [
     "--export-marks",
     "--output",
@@ -11,10 +11,10 @@ const WRITTEN: [&str; 5] = [
     "-o",
 ];
 
-/// Options of git, before what it is told to do, that say which repository is meant. What `--work-tree` names is written.
+/// Options before the subcommand that select the repository. The folder named by `--work-tree` is written to.
 const REPOSITORY: [&str; 2] = ["-C", "--git-dir"];
 
-/// Options of git, before what it is told to do, whose value is the next word or stands behind `=`.
+/// Options before the subcommand that take a value: the next word, or after `=`.
 const VALUED_BEFORE: [&str; 8] = [
     "-C",
     "-c",
@@ -26,7 +26,7 @@ const VALUED_BEFORE: [&str; 8] = [
     "--work-tree",
 ];
 
-/// Options of git, before what it is told to do, without a value.
+/// Options before the subcommand without a value.
 const PLAIN_BEFORE: [&str; 17] = [
     "-P",
     "-h",
@@ -47,7 +47,7 @@ const PLAIN_BEFORE: [&str; 17] = [
     "--version",
 ];
 
-/// Commands of git that change no file but git's own.
+/// Subcommands that change no files except git's own.
 const LOOKS: [&str; 25] = [
     "blame",
     "cat-file",
@@ -76,8 +76,8 @@ const LOOKS: [&str; 25] = [
     "status",
 ];
 
-/// Commands of git whose operands are files that it records, and references: it changes none of these files, but perhaps others of
-/// the work tree.
+/// Subcommands whose operands are references, and files to record: they do not change these files, but may change others in the
+/// work tree.
 const RECORDED: [&str; 15] = [
     "add",
     "branch",
@@ -96,7 +96,7 @@ const RECORDED: [&str; 15] = [
     "tag",
 ];
 
-/// What git is told to do. None where an option stands before it that is not known: its value could be taken for it.
+/// The subcommand and its index. None if an unknown option precedes it, whose value could be mistaken for it.
 pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> Option<(usize, &'a str)> {
     let mut at = 0;
     while let Some(argument) = arguments.get(at) {
@@ -116,25 +116,25 @@ pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> Option<(usize, &'a str)> 
     None
 }
 
-/// Whether git may change files, told to do this, beside its own.
+/// Whether git may change files other than its own with this subcommand.
 pub(super) fn changes_files(subcommand: Option<(usize, &str)>) -> bool {
     subcommand.is_none_or(|(_, word)| !LOOKS.contains(&word))
 }
 
-/// Whether a word is this option, by itself or with a value behind `=`.
+/// Whether a word is this option, by itself or with a value after `=`.
 pub(super) fn is_option(word: &str, option: &str) -> bool {
     (word.strip_prefix(option)).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
-/// Git keeps its own files as it likes, but not what an argument makes it write.
+/// Git's changes to its own files are its own matter, but not writes to files named by an argument.
 pub(super) fn may_git_change(argument: &Argument<'_>) -> bool {
     let subcommand = argument.invocation.subcommand();
-    // Behind what it is told to do these words may be anything.
+    // After the subcommand these words may mean something else.
     let is_before = subcommand.is_some_and(|(at, _)| argument.at < at);
     let names_repository = |text: &str| {
         let mut options = REPOSITORY.iter();
         let names = options.any(|option| is_option(text, option));
-        // What it writes then is a folder, not a repository.
+        // It then writes to a folder, not to a repository.
         names && !(argument.invocation.writes_folder() && text.starts_with("-C"))
     };
     let is_named = || {

@@ -1,4 +1,4 @@
-//! What a program does with the files that its arguments name: which programs only read them.
+//! How a program uses the files that its arguments name, in particular which programs only read them.
 
 use super::{
     files::leaves_files_alone,
@@ -6,21 +6,21 @@ use super::{
     named::Argument,
 };
 
-/// What the arguments of a program say together.
+/// The combined meaning of a program's arguments.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Invocation<'a> {
-    /// What git is told to do, and where that stands; none where it is not sure.
+    /// The subcommand of git and its index; none if uncertain.
     subcommand: Option<(usize, &'a str)>,
-    /// Git is told which repository is meant, and not which folder it writes: that is the one in which it works.
+    /// Whether git is given a repository but no folder to write to: it then writes to its working directory.
     writes_folder: bool,
-    /// It changes nothing that it is given by name.
+    /// Whether it changes none of the files it is given.
     only_reads: bool,
-    /// It changes what it is given by name from this argument on.
+    /// The index of the first argument whose file it changes.
     changes_from: usize,
 }
 
 impl<'a> Invocation<'a> {
-    /// Of a program with these arguments.
+    /// The meaning of these arguments for this program.
     #[must_use]
     pub fn of(program: &str, arguments: &[&'a str]) -> Self {
         let has_letter = |letter: char| {
@@ -50,17 +50,17 @@ impl<'a> Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// What git is told to do, and where that stands; none where it is not sure.
+    /// The subcommand of git and its index; none if uncertain.
     pub(super) fn subcommand(&self) -> Option<(usize, &str)> {
         self.subcommand
     }
 
-    /// Whether git works on the folder in which it runs, whatever repository that is.
+    /// Whether git writes to its working directory, whatever the repository.
     pub(super) fn writes_folder(&self) -> bool {
         self.writes_folder
     }
 
-    /// The same for each of several calls that get these arguments and a part of others.
+    /// The same for several runs, each with these arguments and some of other ones.
     #[must_use]
     pub fn of_each_part(self) -> Self {
         Self {
@@ -71,7 +71,8 @@ impl Invocation<'_> {
     }
 }
 
-/// Options of `cp` that have no value, or only one behind `=`. Not `--link`: whoever writes into another name of a file changes it.
+/// Options of `cp` without a value, or with one only after `=`. `--link` is not among them: writing to another name of a file
+/// changes the file.
 const PLAIN_OF_COPY: [&str; 22] = [
     "--archive",
     "--attributes-only",
@@ -97,8 +98,8 @@ const PLAIN_OF_COPY: [&str; 22] = [
     "--verbose",
 ];
 
-/// Which argument of `cp` is the last operand: those before it are read. The first where an option may have a value in the next word,
-/// or names another target.
+/// The index of the last operand of `cp`, the target: the operands before it are only read. 0 if an option may take the next word
+/// as its value, or names another target.
 fn target_of_copy(arguments: &[&str]) -> usize {
     let mut last = 0;
     for (at, argument) in arguments.iter().enumerate() {
@@ -125,13 +126,13 @@ fn target_of_copy(arguments: &[&str]) -> usize {
     last
 }
 
-/// Whether a word is a long option, which may be cut short and have a value.
+/// Whether a word is this long option, possibly abbreviated and with a value.
 pub(super) fn is_cut_short(word: &str, option: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     name.len() > 2 && name.starts_with("--") && option.starts_with(name)
 }
 
-/// Whether `find` does more with what it finds than to name it.
+/// Whether `find` does more than list what it finds.
 fn find_changes(arguments: &[&str]) -> bool {
     arguments.iter().enumerate().any(|(at, argument)| {
         let runs = matches!(*argument, "-exec" | "-execdir" | "-ok" | "-okdir");
@@ -141,12 +142,12 @@ fn find_changes(arguments: &[&str]) -> bool {
     })
 }
 
-/// Actions of `find` that write into a file.
+/// Actions of `find` that write to a file.
 fn is_output(argument: &str) -> bool {
     argument.starts_with("-fprint") || argument.starts_with("-fls")
 }
 
-/// Whether a program of awk has nothing in it that writes or runs.
+/// Whether an awk program neither writes nor runs anything.
 fn awk_reads(arguments: &[&str]) -> bool {
     arguments.iter().all(|argument| {
         let is_option = argument.starts_with('-');
@@ -157,7 +158,7 @@ fn awk_reads(arguments: &[&str]) -> bool {
     })
 }
 
-/// Whether a program may change what this argument names.
+/// Whether a program may change the file that this argument names.
 pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
     let invocation = &argument.invocation;
     if invocation.only_reads

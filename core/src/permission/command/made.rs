@@ -1,4 +1,4 @@
-//! Files that a program makes beside those that it is given.
+//! Files that a program creates in addition to those it is given.
 
 use alloc::{
     string::{String, ToString},
@@ -7,12 +7,11 @@ use alloc::{
 
 use super::invocation::{Invocation, is_cut_short};
 
-/// More names than are made of the arguments of one command.
+/// More names than the arguments of one command produce.
 const MOST_MADE: usize = 4096;
 
-/// Files that a program makes or changes beside those that it is given by name: where in a folder it puts them, by a suffix for what was
-/// there before, by unpacking, or because it works on the whole folder in which it runs (`.`). None if they are too many to be looked
-/// at.
+/// Files that a program creates or changes in addition to those it is given by name: files put into a folder, backups with a
+/// suffix, unpacked files, or the whole working directory (`.`). None if there are too many to check.
 #[must_use]
 pub fn made_names(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     let operands = || -> Vec<&str> {
@@ -58,7 +57,7 @@ pub fn made_names(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     (made.len() <= MOST_MADE).then_some(made)
 }
 
-/// What is made of each operand and each of these; none if that is too much.
+/// The paths made from each operand and each of these names; none if there are too many.
 fn made_of_each(
     made: &mut Vec<String>,
     each: &[&str],
@@ -74,19 +73,19 @@ fn made_of_each(
     Some(())
 }
 
-/// An operand with something before the name of its file.
+/// The operand with a prefix added to its file name.
 fn prefixed_name(operand: &str, prefix: &str) -> String {
     let name = operand.rfind('/').map_or(0, |at| at + 1);
     [&operand[..name], prefix, &operand[name..]].concat()
 }
 
-/// Where an operand lies in a folder into which it is put.
+/// The path of an operand in the folder into which it is put.
 fn landed(operand: &str, folder: &str) -> String {
     let name = operand.trim_end_matches('/').rsplit('/').next();
     [folder, "/", name.unwrap_or_default()].concat()
 }
 
-/// The values of an option: attached to it, or where it takes that for one the next word.
+/// The values of an option: attached to it, or the next word if it takes one.
 fn values<'a>(arguments: &[&'a str], letter: char, long: &str, takes_next: bool) -> Vec<&'a str> {
     let mut found = Vec::new();
     for (at, argument) in arguments.iter().enumerate() {
@@ -105,7 +104,7 @@ fn values<'a>(arguments: &[&'a str], letter: char, long: &str, takes_next: bool)
     found
 }
 
-/// The name of what was there before: `*` in a suffix of sed stands for it.
+/// The name of a backup file: `*` in a suffix of sed stands for the original name.
 fn suffixed(operand: &str, suffix: &str) -> String {
     match suffix.contains('*') {
         true => suffix.replace('*', operand),

@@ -1,4 +1,4 @@
-//! The line of a command, read once for all that is asked of it.
+//! Command lines, parsed once for all checks.
 
 mod allow;
 mod files;
@@ -33,32 +33,32 @@ pub use self::{
 };
 use crate::permission::ResolvePath;
 
-/// More files than anybody names; what is beyond counts as unknown.
+/// More files than a person would name; files beyond this count as unknown.
 const MOST_FILES: usize = 64;
 
-/// The line of a command, read once: the files it names, what rules say of it, and what runs in its place.
+/// A command line, parsed once: the files it names, how rules apply to it, and what runs instead of it.
 #[derive(Debug, Clone)]
 pub struct CommandLine {
     text: String,
-    /// Where it begins.
+    /// The directory in which it starts.
     directory: String,
-    /// The names of variables that commands before it have set.
+    /// The names of variables that earlier commands have set.
     variables: Vec<String>,
-    /// As it stands: how a line begins is known even when the rest cannot be followed.
+    /// The text of the line: its beginning is known even if the rest cannot be parsed.
     raw: Spelled,
-    /// Its tree, if it was read.
+    /// Its syntax tree, if it could be parsed.
     script: Option<Script>,
-    /// Its commands: those of the tree, or those that it seems to run where it was not read.
+    /// Its commands: those of the tree, or those that it appears to run if it could not be parsed.
     parts: Vec<Part>,
-    /// The directories in which a command may run of which that is not known.
+    /// The directories in which commands with an unknown directory may run.
     bases: Vec<String>,
-    /// What keeps its tree from being run in the place of its text, in words.
+    /// Why its tree cannot run in place of its text, if so.
     obstacle: Option<String>,
-    /// A shell that is given its text may run more than its commands.
+    /// Whether a shell evaluates its text, so that more than its commands may run.
     evaluates: bool,
 }
 
-/// The same text in the same directory is the same line.
+/// Lines with the same text and directory are equal.
 impl PartialEq for CommandLine {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -69,10 +69,10 @@ impl PartialEq for CommandLine {
 
 impl Eq for CommandLine {}
 
-/// Bytes of the longest line whose words are looked at although it cannot be followed. A longer one is asked about.
+/// The longest line in bytes whose words are examined although it cannot be parsed. A longer one needs permission.
 const LONGEST_UNREAD: usize = 32 << 10;
 
-/// What a line seems to run that is not read: where it cannot be followed at all, a program that nobody knows with all its words.
+/// What a line that cannot be parsed appears to run; if not even that can be told, an unknown program with all the words.
 fn scanned(text: &str) -> Vec<SimpleCommand> {
     shell::scan(text).unwrap_or_else(|_| match text.len() > LONGEST_UNREAD {
         true => Vec::new(),
@@ -80,7 +80,7 @@ fn scanned(text: &str) -> Vec<SimpleCommand> {
     })
 }
 
-/// The folder of none of these commands is known once one of them changes it in a way that is not followed.
+/// Marks the directory of all commands as unknown if one of them changes it in a way that is not tracked.
 fn without_folders_where_moved(
     mut commands: Vec<SimpleCommand>,
     is_read: bool,
@@ -95,7 +95,7 @@ fn without_folders_where_moved(
                     .skip(1)
                     .any(|it| it.text().starts_with('-'))
         }
-        // `command cd`, `env -C dir` and their like run elsewhere too.
+        // `command cd`, `env -C dir` and similar commands change the directory too.
         _ => {
             command.wraps
                 && (command.words.iter()).any(|it| {
@@ -117,11 +117,11 @@ fn without_folders_where_moved(
 #[derive(Debug, Clone)]
 struct Part {
     command: SimpleCommand,
-    /// What its relative paths start from ([`base_of`]); none when it cannot be told.
+    /// The directory from which its relative paths start ([`base_of`]); none if unknown.
     base: Option<String>,
     spelled: Spelled,
     files: Files,
-    /// What its program makes beside the files that it is given ([`made_names`]).
+    /// The files that its program creates in addition to those it is given ([`made_names`]).
     made: Option<Vec<String>>,
 }
 
@@ -140,17 +140,17 @@ impl Part {
     }
 }
 
-/// How sure it is that a rule concerns a call.
+/// How certainly a rule applies to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Concern {
     No,
-    /// A word of the rule is computed in the line, or stands behind options.
+    /// A word of the rule is computed in the line, or comes after options.
     Perhaps,
     Yes,
 }
 
 impl CommandLine {
-    /// Reads a line that begins in this directory.
+    /// Parses a line that starts in this directory.
     #[must_use]
     pub fn read(text: impl Into<String>, directory: &str) -> Self {
         let text = text.into();
@@ -182,14 +182,14 @@ impl CommandLine {
         }
     }
 
-    /// The same after commands that have set these variables.
+    /// The same line after commands that have set these variables.
     #[must_use]
     pub fn after(mut self, variables: Vec<String>) -> Self {
         self.variables = variables;
         self
     }
 
-    /// Whether a variable that a command before it has set stands in it, or may.
+    /// Whether it uses, or may use, a variable that an earlier command has set.
     fn is_changed_by_variables(&self) -> bool {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut names = self.text.split(|c| !is_part(c));
@@ -202,15 +202,15 @@ impl CommandLine {
         &self.text
     }
 
-    /// The directory in which it begins.
+    /// The directory in which it starts.
     #[must_use]
     pub fn directory(&self) -> &str {
         &self.directory
     }
 
-    /// The files that it names, for the host to resolve before the line is judged: where redirections lead, where `cd` goes,
-    /// and the operands of `mkdir`, `touch`, `rm`, `mv`, `cp` and of programs that only look. Paths are absolute, as far as
-    /// that can be told without looking at any file.
+    /// The files that it names, for the host to resolve before the line is judged: redirections, targets of `cd`, and the
+    /// operands of `mkdir`, `touch`, `rm`, `mv`, `cp` and of programs that only read. Paths are absolute as far as possible
+    /// without accessing any file.
     #[must_use]
     pub fn paths(&self) -> Vec<ResolvePath> {
         let mut paths: Vec<ResolvePath> = Vec::new();
@@ -219,7 +219,7 @@ impl CommandLine {
             let asked = ResolvePath {
                 path: path.clone(),
                 access: used.access,
-                // Of names that a pattern gives, only those that it gives go along: they are looked through where it runs.
+                // Of names produced by a pattern only those are affected: they are checked when the plan runs.
                 carried: used.carried && !used.is_folder_of_it,
                 closed: Vec::new(),
             };
@@ -230,13 +230,13 @@ impl CommandLine {
         paths
     }
 
-    /// Whether it names more files than the host is asked about.
+    /// Whether it names more files than the host is asked to resolve.
     pub(super) fn names_many_files(&self) -> bool {
         let files = self.parts.iter().flat_map(|part| part.files.all());
         files.filter(|used| used.path.is_some()).count() > MOST_FILES
     }
 
-    /// Whether there may be more names of files in its words than are looked at.
+    /// Whether its words may contain more file names than are checked.
     pub(super) fn has_too_many_names(&self) -> bool {
         let texts = self.parts.iter().flat_map(|part| {
             let command = &part.command;
@@ -246,12 +246,12 @@ impl CommandLine {
             words.map(move |word| (word.text(), directories))
         });
         let makes_too_many = self.parts.iter().any(|part| part.made.is_none());
-        // Nothing of it was looked at.
+        // Nothing of it was examined.
         let is_unseen = self.parts.is_empty() && self.text.len() > LONGEST_UNREAD;
         is_unseen || makes_too_many || have_too_many_names(texts)
     }
 
-    /// Why its commands may not be all there are, in words; none if they are.
+    /// Why its commands may be incomplete; none if they are complete.
     pub(super) fn unread(&self) -> Option<&str> {
         match &self.obstacle {
             Some(why) if self.script.is_none() => Some(why),
@@ -259,12 +259,12 @@ impl CommandLine {
         }
     }
 
-    /// Why only its whole text can be approved, in words; none if its commands can be judged one by one.
+    /// Why only its whole text can be approved; none if its commands can be judged one by one.
     pub(super) fn obstacle(&self) -> Option<&str> {
         self.obstacle.as_deref()
     }
 
-    /// Whether a search in it has a word that is expanded, which would be an action of it (`-exec`) where a shell runs the text.
+    /// Whether a search in it has an expanded word, which could be an action (`-exec`) if a shell runs the text.
     pub(super) fn searches_by_what_is_expanded(&self) -> bool {
         self.parts.iter().any(|part| {
             let command = &part.command;
@@ -281,7 +281,7 @@ impl CommandLine {
         command.assignments.first().map(String::as_str)
     }
 
-    /// A file that the line writes of which the folder is not known, because a `cd` before it may fail.
+    /// A file written by the line whose folder is unknown, because a `cd` before it may fail.
     pub(super) fn file_of_unknown_folder(&self) -> Option<&str> {
         let unknown = (self.parts.iter()).filter(|part| part.command.folder == Folder::Unknown);
         let mut targets = unknown.flat_map(|part| &part.command.redirections);
@@ -293,14 +293,14 @@ impl CommandLine {
         Some(target.target.text())
     }
 
-    /// The commands of the line as texts, for people; wrappers are left out.
+    /// The commands of the line for display, without wrappers.
     pub(super) fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         let parts = self.parts.iter().map(|part| &part.command);
         parts.filter(|command| !command.wraps && !command.words.is_empty())
     }
 
-    /// Whether its commands are all there are, and each is one of these as it stands. What a wrapper runs is one; the wrapper is
-    /// another.
+    /// Whether its commands are complete and each of them matches one of these patterns. A wrapper and the command it runs both
+    /// have to match.
     pub(super) fn are_all(&self, patterns: &[CommandPattern]) -> bool {
         let is_one = |part: &Part| {
             part.command.assignments.is_empty()
@@ -310,7 +310,7 @@ impl CommandLine {
         self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(is_one)
     }
 
-    /// Whether a rule that denies or asks is about any command of the line.
+    /// Whether a deny or ask rule applies to any command of the line.
     pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
         let parts = self.parts.iter();
         let begins = !pattern.is_exact() && pattern.matches(&self.raw);

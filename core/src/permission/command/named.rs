@@ -1,5 +1,4 @@
-//! The files that the words of a command name: as far as they are written out before it runs, and whatever they have become when it
-//! does.
+//! The files named by the words of a command: as far as they are known before it runs, and after expansion when it runs.
 
 use alloc::vec::Vec;
 
@@ -12,33 +11,34 @@ use crate::{
     tool::{Access, CommandPlan, DenyPattern},
 };
 
-/// What the names in one command or line may cost, beside what its length gives: each costs its bytes and [`COST`].
+/// The base cost limit for the names in one command or line; the length of the text adds to it. Each name costs its bytes and
+/// [`COST`].
 const MOST_NAMES: usize = 256 << 10;
 
-/// What each byte of a text may cost in names.
+/// The cost that each byte of a text adds to the limit.
 const COST_OF_BYTE: usize = 64;
 
-/// What a name costs beside its bytes.
+/// The cost of a name in addition to its bytes.
 const COST: usize = 32;
 
-/// Bytes of the longest name that a system opens.
+/// The longest path in bytes that a system can open.
 const LONGEST_NAME: usize = 4096;
 
-/// Bytes of the longest name of one file or folder on any system: 255 characters in three bytes each, or what FUSE allows.
+/// The longest name of a file or folder in bytes on any system: 255 characters of three bytes, or FUSE's limit.
 const LONGEST_COMPONENT: usize = 1024;
 
-/// Why a program of a plan may not name a file.
+/// Why a program of a plan must not name a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefusedFile {
-    /// A deny rule closes it, or the host itself.
+    /// A deny rule or the host excludes it.
     Closed,
-    /// It becomes authority, and nobody has said that it may be changed.
+    /// It is a protected place, and nobody has allowed changing it.
     Authority,
 }
 
-/// Whether a program of a plan may name this file, absolute and normal, among its arguments: hosts ask before they start it. What was
-/// judged by its name is in [`CommandPlan::files`], and is not refused here.
+/// Whether a program of a plan may name this file (absolute, normalised) in its arguments. Hosts must check this before they
+/// start the program. Files that were judged by name are in [`CommandPlan::files`] and are not refused here.
 #[must_use]
 pub fn refused_file(
     plan: &CommandPlan,
@@ -63,31 +63,31 @@ pub fn refused_file(
     (becomes_authority && is_changed && !was_judged).then_some(RefusedFile::Authority)
 }
 
-/// An argument, with what tells what it is.
+/// An argument in its context.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Argument<'a> {
     /// The argument.
     pub text: &'a str,
-    /// The one before it.
+    /// The preceding argument.
     pub before: Option<&'a str>,
-    /// Its number among the arguments.
+    /// Its index among the arguments.
     pub at: usize,
-    /// What all of them say together.
+    /// The combined meaning of all arguments.
     pub invocation: Invocation<'a>,
 }
 
-/// Characters behind which a name begins in the ways that many programs write values.
+/// Characters after which many programs expect a file name.
 const MARKS: [char; 4] = ['=', ':', ',', '@'];
 
-/// Characters that stand around a name in patterns, addresses and programs in other languages, beside these.
+/// Characters that may delimit a name in patterns, addresses and code; they include [`MARKS`].
 const FENCES: [char; 15] = [
     '=', ':', ',', '@', '<', '>', ';', '|', '?', '#', '{', '}', '[', ']', '`',
 ];
 
 impl<'a> Argument<'a> {
-    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, what stands
-    /// between these and `<>;|?#{}[]`, between `..`, what may be attached to an option of one character (`-ofile`, `-#ofile`), and what git means
-    /// by `:/name` and `:(top)name`.
+    /// All parts that may be the name of a file: the whole text, the parts between and after `=`, `:`, `,` and `@`, the parts
+    /// between these and `<>;|?#{}[]`, the parts between `..`, values attached to one-character options (`-ofile`, `-#ofile`),
+    /// and the paths that git reads from `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let only = is_one_name(self.text).then_some(self.text);
         let several = only.is_none().then(|| {
@@ -105,17 +105,17 @@ impl<'a> Argument<'a> {
         let is_fenced = text.contains(FENCES);
         let between = text.split(FENCES).filter(move |_| is_fenced);
         let has_letters = text.starts_with('-') && !text.starts_with("--");
-        // With these a name has begun.
+        // Any of these begins a name.
         let is_option = |c: &u8| c.is_ascii_graphic() && !matches!(c, b'/' | b'.' | b'~');
         let letters = text.bytes().skip(1).take_while(is_option);
         let letters = if has_letters { letters.count() } else { 0 };
         let from_top = text.match_indices(":/").map(move |(at, _)| &text[at + 2..]);
         let behind_magic = text.match_indices(')').map(move |(at, _)| &text[at + 1..]);
         let magic = text.starts_with(':');
-        // Two revisions (`HEAD:a..HEAD:b`); folders above are no names.
+        // Two revisions (`HEAD:a..HEAD:b`); parent folders are not names.
         let ranges = text.split("..").filter(move |_| text.contains(".."));
         let ranges = ranges.flat_map(|end| [Some(end), end.rsplit_once(':').map(|(_, name)| name)]);
-        // Behind each of them, as long as there are only letters before.
+        // After each option letter, as long as only letters precede it.
         let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
         pieces(text, is_mark)
             .chain(behind)
@@ -128,15 +128,15 @@ impl<'a> Argument<'a> {
             .filter(|name| !name.is_empty())
     }
 
-    /// Whether there are more names in it than can be held against the rules, or one that is written in signs for other characters.
+    /// Whether it contains more names than can be checked against the rules, or a name in encoded characters.
     #[must_use]
     pub fn has_too_many_names(&self) -> bool {
         have_too_many_names(core::iter::once((self.text, 1)))
     }
 }
 
-/// Whether there are more names in these texts, each in so many directories, than can be held against the rules. What looking at
-/// them takes grows as they do, and no faster.
+/// Whether these texts, each with its number of directories, contain more names than can be checked against the rules. The check
+/// takes time proportional to their size.
 pub(super) fn have_too_many_names<'a>(
     texts: impl Iterator<Item = (&'a str, usize)> + Clone,
 ) -> bool {
@@ -147,7 +147,7 @@ pub(super) fn have_too_many_names<'a>(
         let of_each = (text.len() + COST).saturating_mul(directories);
         most_candidates(text).saturating_mul(of_each)
     });
-    // What it takes to count them is saved for the lines that people write.
+    // Lines that people write need no exact count.
     if at_most.fold(0, usize::saturating_add) <= MOST_NAMES {
         return false;
     }
@@ -167,7 +167,7 @@ pub(super) fn have_too_many_names<'a>(
         };
         let is_odd = has_odd_parts(text);
         for name in argument.candidates() {
-            // What is looked at to find out that it is none costs, too.
+            // Candidates that turn out not to be names cost as well.
             let cost = match may_be_opened(name, is_odd) {
                 true => (name.len() + COST) * directories,
                 false if is_odd => name.len(),
@@ -182,7 +182,7 @@ pub(super) fn have_too_many_names<'a>(
     false
 }
 
-/// Whether a text can be the name of nothing but itself: most words of most lines are, and nothing has to be looked for in them.
+/// Whether a text can only be one name: true for most words, which then need no further search.
 fn is_one_name(text: &str) -> bool {
     let is_plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'/');
     (1..=LONGEST_COMPONENT).contains(&text.len())
@@ -190,7 +190,7 @@ fn is_one_name(text: &str) -> bool {
         && text.bytes().all(is_plain)
 }
 
-/// As many candidates as a text of this length has at most: itself, and fewer than nine for each byte.
+/// The most candidates in a text of this length: itself, and fewer than nine per byte.
 fn most_candidates(text: &str) -> usize {
     match is_one_name(text) {
         true => 1,
@@ -198,8 +198,8 @@ fn most_candidates(text: &str) -> usize {
     }
 }
 
-/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several,
-/// or names files in letters that count for others (`:(icase)A.TXT` of git).
+/// Whether a text hides a name: a file URL with encoded characters (`file:///a%2Eb`) or alternatives, or a pathspec of git that
+/// ignores case (`:(icase)A.TXT`).
 fn hides_a_name(text: &str) -> bool {
     if text.starts_with(":(") && text.contains("icase") {
         return true;
@@ -214,12 +214,12 @@ fn is_address_of_a_file(text: &str) -> bool {
     })
 }
 
-/// Whether names in a text may be shorter than they look: git takes `.`, `..` and empty names out before it looks.
+/// Whether names in a text may be shorter than they look: git removes `.`, `..` and empty components.
 fn has_odd_parts(text: &str) -> bool {
     text.contains("./") || text.contains("/.") || text.contains("//")
 }
 
-/// Whether a system, or git, could open a file of this name.
+/// Whether a system, or git, could open a file with this name.
 fn may_be_opened(name: &str, is_odd: bool) -> bool {
     if name.len() <= LONGEST_COMPONENT {
         return true;
@@ -240,14 +240,14 @@ fn may_be_opened(name: &str, is_odd: bool) -> bool {
         && kept.iter().all(|length| *length <= LONGEST_COMPONENT + 1)
 }
 
-/// Whether there is anything that a program of a plan may not name by this argument: hosts do not start it with a name that they
-/// cannot hold against the rules.
+/// Whether this argument may name anything that a program of a plan must not name. Hosts do not start the program with a name
+/// that they cannot check against the rules.
 #[must_use]
 pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
     !plan.deny.is_empty() || !plan.closed_places.is_empty() || may_change(program, argument)
 }
 
-/// A text, and what of it stands before the first mark.
+/// A text split at marks, and its part before the first mark.
 fn pieces(text: &str, is_mark: fn(char) -> bool) -> impl Iterator<Item = &str> {
     let first = text.find(is_mark).map(|at| &text[..at]);
     core::iter::once(text).chain(first)

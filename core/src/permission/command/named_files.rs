@@ -1,4 +1,4 @@
-//! The files that the words of a line name, as far as they show it before anything runs.
+//! The files named by the words of a line, as far as known before it runs.
 
 use alloc::{
     borrow::Cow,
@@ -19,22 +19,22 @@ use crate::permission::{
     path_pattern::{self, lexical},
 };
 
-/// More directories than a line enters; what is beyond is seen where it runs.
+/// More directories than a line enters; others are checked when the plan runs.
 const MOST_BASES: usize = 64;
 
-/// Why a command names a file.
+/// How a command refers to a file.
 enum Role<'a> {
     /// By an argument.
     Argument(Argument<'a>),
     /// A redirection opens it.
     Target(Direction),
-    /// Its program makes it beside those that it is given.
+    /// Its program creates it in addition to the given files.
     Made,
 }
 
 impl CommandLine {
-    /// The deny rule that closes a file which a word of the line names, as far as the words show it. What the
-    /// host has resolved is judged as a path; this is for all the other words.
+    /// The deny rule for a file that a word of the line names, as far as the words show it. Paths that the host has resolved are
+    /// judged separately; this is for all other words.
     pub(in crate::permission) fn names_closed_file<'r>(
         &self,
         policy: &'r PolicyContext<'_>,
@@ -66,7 +66,7 @@ impl CommandLine {
         })
     }
 
-    /// A place that becomes authority and that a command names which may change it, as far as its words show it.
+    /// A protected place that is named by a command which may change it, as far as its words show it.
     pub(in crate::permission) fn names_authority(
         &self,
         policy: &PolicyContext<'_>,
@@ -88,7 +88,7 @@ impl CommandLine {
         })
     }
 
-    /// One of these files and folders, or what lies in them, that a word of the line names, as far as the words show it.
+    /// One of these files and folders, or a path below one, that a word of the line names, as far as the words show it.
     pub(in crate::permission) fn names_any_of(
         &self,
         places: &[String],
@@ -104,8 +104,8 @@ impl CommandLine {
         })
     }
 
-    /// Looks at the paths that those words of a command may mean which count, and at those that its program makes beside them. Of a
-    /// word that is computed what is written in it, as if the rest was nothing: that shows the names of places wherever they are.
+    /// Examines the paths that the selected words of a command may mean, and the files that its program creates. For a computed
+    /// word, only its literal text is used, as if the rest were empty; this finds protected names in any folder.
     fn find_named<R>(
         &self,
         part: &Part,
@@ -153,12 +153,12 @@ impl CommandLine {
         if of_targets.is_some() {
             return of_targets;
         }
-        // Where they are too many the line is asked about.
+        // If there are too many, the line needs permission.
         let mut made = part.made.iter().flatten();
         made.find_map(|name| look(name, &Role::Made))
     }
 
-    /// The directories in which a command may run: where it is not known, those that the line may have led to.
+    /// The directories in which a command may run; if unknown, all that the line may have entered.
     pub(super) fn bases_of<'a>(&'a self, part: &'a Part) -> &'a [String] {
         match &part.base {
             Some(base) => core::slice::from_ref(base),
@@ -167,7 +167,7 @@ impl CommandLine {
     }
 }
 
-/// A word, with `~` in the place of the home directory if it begins with that.
+/// A word, with `~` in place of the home directory at its beginning.
 fn beginning_at_home(word: &CommandWord) -> Cow<'_, str> {
     match (word.behind_home(), word.behind_here()) {
         (Some(rest), _) => Cow::Owned(["~", rest].concat()),
@@ -182,7 +182,7 @@ fn from_home(path: &str, home: Option<&str>) -> Option<String> {
     (rest.is_empty() || rest.starts_with('/')).then(|| [home.unwrap_or("/~"), rest].concat())
 }
 
-/// The folders that a command enters, or has another program run in.
+/// The folders that a command enters, or in which it runs another program.
 fn entered_by(command: &SimpleCommand) -> Vec<Cow<'_, str>> {
     let words = &command.words;
     let mut entered = Vec::new();
@@ -205,7 +205,7 @@ fn entered_by(command: &SimpleCommand) -> Vec<Cow<'_, str>> {
     entered
 }
 
-/// Where the commands of a line may run, as far as its words show it, once it is not known which of its `cd` succeeded.
+/// The directories in which the commands of a line may run, as far as its words show it, when it is unknown which `cd` succeeds.
 pub(super) fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
     let mut bases = alloc::vec![directory.to_string()];
     if !commands.iter().any(|it| it.folder == Folder::Unknown) {

@@ -1,4 +1,4 @@
-//! What a command rule says: `npm test`, `npm run:*`, `git * main`.
+//! Patterns of command rules: `npm test`, `npm run:*`, `git * main`.
 
 use alloc::{
     borrow::ToOwned,
@@ -8,28 +8,28 @@ use alloc::{
 
 use windlass_shell::{self as shell, CommandWord as Word, SimpleCommand};
 
-/// Between words: what a blank in a rule matches, and no blank inside of a quoted word does.
+/// The separator between words: matched by a blank in a rule, unlike a blank in a quoted word.
 const GAP: char = '\0';
-/// A `*` that may stand for anything, gaps included.
+/// A `*`, which matches anything, separators included.
 const STAR: char = '\u{1}';
-/// A word that is computed when the line runs: only a `*` covers it.
+/// A word that is computed when the line runs: only matched by a `*`.
 const COMPUTED: char = '\u{2}';
 
-/// The command or commands that a rule is about.
+/// The command or commands that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
-    /// The words, with [`STAR`] where anything may stand.
+    /// The words, with [`STAR`] for wildcards.
     words: Vec<String>,
-    /// The words as the commands that are compared with them are spelled.
+    /// The words in the spelling of the commands they are compared with.
     spelled: String,
-    /// The same with any words behind it, where any may follow (`:*` or ` *` at the end).
+    /// The same followed by any words, if that is allowed (`:*` or ` *` at the end).
     followed: Option<String>,
-    /// Without any wildcard: the line itself.
+    /// The whole line, if there is no wildcard.
     line: Option<String>,
 }
 
 impl CommandPattern {
-    /// Reads the part in parentheses. A `*` stands for anything, `\*` for the sign itself.
+    /// Parses the part in parentheses. A `*` matches anything, `\*` the character itself.
     pub(in crate::permission) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.contains([GAP, STAR, COMPUTED]) {
             return Err("it holds control characters: leave them out");
@@ -61,33 +61,32 @@ impl CommandPattern {
         })
     }
 
-    /// Whether the rule is about exactly this line, whatever it does. Around it only what no shell takes for a part of it is left
-    /// away.
+    /// Whether the rule is for exactly this line, whatever it does. Only blanks that no shell treats as part of it are trimmed.
     pub(super) fn is_line(&self, line: &str) -> bool {
         self.line.as_deref() == Some(line.trim_matches([' ', '\t', '\n']))
     }
 
-    /// The same where it is better to be about one line more.
+    /// The same with more trimming, for rules that should rather match too much.
     pub(super) fn may_be_line(&self, line: &str) -> bool {
         self.line.as_deref() == Some(line.trim())
     }
 
-    /// Whether the rule is about a single line only.
+    /// Whether the rule is for a single line only.
     pub(in crate::permission) fn is_exact(&self) -> bool {
         self.line.is_some()
     }
 
-    /// The words before the first wildcard that stands for words.
+    /// The words before the first wildcard that can match whole words.
     pub(in crate::permission) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Whether a command, spelled out, is one that the rule is about.
+    /// Whether the rule applies to a command in spelled form.
     pub(super) fn matches(&self, spelled: &Spelled) -> bool {
         self.matches_text(&spelled.text)
     }
 
-    /// The same for the program by its name alone, wherever it lies.
+    /// The same with only the file name of the program.
     pub(super) fn matches_anywhere(&self, spelled: &Spelled) -> bool {
         self.matches_text(&spelled.text)
             || (spelled.by_name.as_deref()).is_some_and(|text| self.matches_text(text))
@@ -98,8 +97,8 @@ impl CommandPattern {
             || (self.followed.as_deref()).is_some_and(|followed| wild(followed, text))
     }
 
-    /// Whether the words of the rule may stand in a command with others between them, as in
-    /// `git -C dir push` for `git push`, or may be what is computed.
+    /// Whether the words of the rule may occur in a command with others between them, as in `git -C dir push` for `git push`, or
+    /// may be among the computed words.
     pub(super) fn may_hide_in(&self, command: &SimpleCommand) -> bool {
         let (Some(program), Some((first, rest))) = (command.program(), self.words.split_first())
         else {
@@ -109,7 +108,7 @@ impl CommandPattern {
         if !wild(first, program) {
             return false;
         }
-        // A rule about one word alone is about nothing longer.
+        // A rule of a single word does not apply to longer commands.
         if rest.is_empty() && self.is_exact() {
             return false;
         }
@@ -117,10 +116,10 @@ impl CommandPattern {
         arguments.iter().any(|word| !word.is_literal()) || in_order(rest, arguments)
     }
 
-    /// Whether all that the other is about is covered here.
+    /// Whether this pattern covers everything that the other one does.
     pub(in crate::permission) fn includes(&self, other: &Self) -> bool {
-        // A wildcard of the other may stand for anything: only a wildcard here covers that. Where words may follow, some word
-        // stands there that nobody writes: covered only if everything is.
+        // A wildcard of the other may match anything, so only a wildcard here covers it. It is replaced by a word that nobody
+        // writes.
         let covers = |text: &str| self.matches_text(&text.replace(STAR, "\u{2}"));
         match &other.followed {
             None => covers(&other.spelled),
@@ -136,7 +135,7 @@ fn in_order(wanted: &[String], words: &[Word]) -> bool {
         .all(|wanted| words.any(|word| wild(wanted, word.text())))
 }
 
-/// Text in which every `*` that is not escaped is marked as a wildcard.
+/// The text with every unescaped `*` marked as a wildcard.
 fn mark_wildcards(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -153,12 +152,12 @@ fn mark_wildcards(text: &str) -> String {
     out
 }
 
-/// A command line as a rule about just this line.
+/// A command line as a rule for exactly this line.
 pub(in crate::permission) fn escape(line: &str) -> String {
     line.replace('*', "\\*")
 }
 
-/// The words of a rule: as a shell reads them where it is a plain command, else as they stand.
+/// The words of a rule: as a shell splits them if it is a plain command, otherwise as written.
 fn words_of(body: &str) -> Vec<String> {
     if !body.contains(STAR)
         && let Ok(commands) = shell::scan(body)
@@ -176,11 +175,11 @@ fn words_of(body: &str) -> Vec<String> {
     body.split_whitespace().map(ToString::to_string).collect()
 }
 
-/// A simple command, written down once to be compared with every rule.
+/// A simple command in the form that is compared with rules.
 #[derive(Debug, Clone)]
 pub(super) struct Spelled {
     text: String,
-    /// With the program by its name alone, where it is named by a path.
+    /// The same with only the file name of the program, if it is named by a path.
     by_name: Option<String>,
 }
 
@@ -204,7 +203,7 @@ impl Spelled {
         Self { text, by_name }
     }
 
-    /// What a line that cannot be followed seems to say.
+    /// A line that cannot be parsed, in the form it appears to have.
     pub(super) fn of_text(line: &str) -> Self {
         let mut text = String::with_capacity(line.len());
         for word in line.split_whitespace() {
@@ -220,12 +219,12 @@ impl Spelled {
     }
 }
 
-/// Whether a text is what the pattern says, [`STAR`] standing for any text. Takes at most the product of
+/// Whether a text matches a pattern, in which [`STAR`] stands for any text. Takes time proportional to at most the product of
 /// both lengths.
 fn wild(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
-    // Where to go on when what follows the last star does not fit.
+    // Where to continue if the text after the last star does not match.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         if pattern.get(p) == Some(&(STAR as u8)) {

@@ -1,4 +1,4 @@
-//! What a host runs in the place of a line whose commands were judged one by one.
+//! The plan that a host runs instead of a line whose commands were judged one by one.
 
 use alloc::{string::String, vec::Vec};
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl CommandLine {
-    /// What runs in the place of its text once its commands were judged one by one; none if only its whole text can run.
+    /// The plan that runs instead of the text after its commands were judged one by one; none if only the whole text can run.
     #[must_use]
     pub fn plan(
         &self,
@@ -37,7 +37,7 @@ impl CommandLine {
         })
     }
 
-    /// The files of plain file commands that no rule lets run, and whether there are no others.
+    /// The files of plain file commands that no rule allows, and whether there are no others.
     fn held(&self, policy: &PolicyContext<'_>, tool: &ToolDefinition) -> (Vec<String>, bool) {
         let rules = &policy.rules.allow;
         let (mut held, mut all) = (Vec::new(), true);
