@@ -1,8 +1,8 @@
-//! Clearing old tool results: the calls stay, what they returned is shown no more.
+//! Clearing of old tool results: the calls stay, but their results are no longer part of requests.
 //!
-//! The Messages API can do it by itself (`clear_tool_uses_20250919`, beta
-//! `context-management-2025-06-27`); then the request says how. For other providers the core does the same
-//! in a second encoding. Either way the history itself keeps everything.
+//! The Messages API can do this by itself (`clear_tool_uses_20250919`, beta `context-management-2025-06-27`); the request then
+//! contains the settings. For other providers the core does the same in a second encoding. In both cases the history itself keeps
+//! everything.
 
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
@@ -13,46 +13,45 @@ use crate::{
     json::{RawJson, RawObject},
 };
 
-/// The beta feature that the API's own clearing needs.
+/// The beta feature that clearing by the API requires.
 pub const BETA: &str = "context-management-2025-06-27";
 
-/// What stands where a result was.
+/// Replaces the content of a cleared result.
 const PLACEHOLDER: &str =
     "[This result was removed to make room. If it is needed again, make the call again.]";
 
-/// When old tool results are cleared, and which. Defaults are those of the API.
+/// When old tool results are cleared, and which ones. Defaults are those of the API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Clearing {
-    /// Tokens of context beyond which results are cleared.
+    /// The size of the context in tokens beyond which results are cleared.
     pub trigger_tokens: u64,
-    /// So many of the newest results stay.
+    /// How many of the newest results are kept.
     pub keep: u32,
-    /// Clear only if so many tokens come free. Each clearing ends the cached prefix at its first result:
-    /// worth it for a lot, not for a little.
+    /// Clear only if this frees at least so many tokens. Each clearing ends the cached prefix at its first result, which costs
+    /// more than a small clearing saves.
     pub clear_at_least: u64,
     /// Tools whose results are never cleared.
     pub exclude_tools: Vec<String>,
     /// Whether the inputs of the calls are cleared too.
     pub clear_inputs: bool,
-    /// Who clears.
+    /// Whether the provider or the core clears.
     pub by: ClearedBy,
-    /// With this tool the model can save what it will need. If it is offered and the core clears, the model is
-    /// warned before, once for each clearing; nothing is cleared that it was not warned of. (The API
-    /// warns by itself.)
+    /// The tool with which the model can save what it will need. If it is offered and the core clears, the model is warned once
+    /// before each clearing, and nothing is cleared without a warning. (The API sends its own warning.)
     pub memory_tool: String,
-    /// How many tokens before the trigger the warning comes.
+    /// How many tokens before the trigger the model is warned.
     pub warn_before: u64,
 }
 
-/// Who clears old tool results.
+/// Whether the provider or the core clears old tool results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClearedBy {
-    /// The provider if it can, else the core.
+    /// The provider if it can, otherwise the core.
     #[default]
     ProviderIfItCan,
-    /// The core, whatever the provider can: for gateways that do not know the beta.
+    /// The core, even if the provider can: for gateways that do not support the beta.
     Core,
 }
 
@@ -72,7 +71,7 @@ impl Default for Clearing {
 }
 
 impl Clearing {
-    /// The edit in the form of the request field `context_management`.
+    /// The settings in the form of the request field `context_management`.
     #[must_use]
     pub fn to_api(&self) -> RawJson {
         #[derive(Serialize)]
@@ -117,13 +116,13 @@ impl Clearing {
             .unwrap_or_else(|_| RawJson::empty_object())
     }
 
-    /// Tokens of context from which on the model is warned.
+    /// The size of the context in tokens from which the model is warned.
     #[must_use]
     pub fn warn_at(&self) -> u64 {
         self.trigger_tokens.saturating_sub(self.warn_before)
     }
 
-    /// The warning.
+    /// The text of the warning.
     #[must_use]
     pub fn warning(&self) -> String {
         format!(
@@ -133,10 +132,10 @@ impl Clearing {
         )
     }
 
-    /// How far clearing should go, given that it already went so far (`cleared`, a number of results from the
-    /// beginning); none when it would not be worth it.
+    /// How far clearing should go, if it has already gone so far (`cleared`, a number of results from the beginning). None if it
+    /// is not worthwhile.
     ///
-    /// Results in the newest message are left: the model has not seen them yet.
+    /// Results in the newest message are kept: the model has not seen them yet.
     #[must_use]
     pub fn plan(&self, history: &History, cleared: u32) -> Option<Plan> {
         let results = self.results(history);
@@ -161,8 +160,7 @@ impl Clearing {
         })
     }
 
-    /// The history as the model is shown it, with the first `cleared` results cleared but for those of
-    /// excluded tools.
+    /// The history as the model is shown it: the first `cleared` results are cleared, except those of excluded tools.
     #[must_use]
     pub fn apply(&self, history: &History, cleared: u32) -> History {
         let results = self.results(history);
@@ -190,7 +188,7 @@ impl Clearing {
     }
 
     fn results(&self, history: &History) -> Vec<ResultPlace> {
-        // Calls of excluded tools.
+        // Ids of calls of excluded tools.
         let mut excluded: BTreeSet<String> = BTreeSet::new();
         let mut results = Vec::new();
         for message in 0..history.message_count() {
@@ -225,12 +223,12 @@ impl Clearing {
     }
 }
 
-/// A clearing that is worth it.
+/// A clearing that is worthwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// So many results from the beginning are to be cleared, but for those of excluded tools.
+    /// The number of results to clear, counted from the beginning. Those of excluded tools are counted, but not cleared.
     pub results: u32,
-    /// Tokens that come free, those of results cleared before not counted.
+    /// Tokens that are freed, without those of results cleared earlier.
     pub tokens: u64,
 }
 
@@ -242,7 +240,7 @@ struct ResultPlace {
     excluded: bool,
 }
 
-/// The block with one field replaced, if it is of this kind and its id is among those.
+/// The block with one field replaced, if it is of this kind and has one of these ids.
 fn emptied(
     block: &RawJson,
     kind: &str,
@@ -329,7 +327,7 @@ mod tests {
         };
         assert_eq!(until(&much, &history, 0), Some(7));
         assert_eq!(until(&much, &history, 2), None);
-        // What the model has not seen stays, whatever the setting says.
+        // What the model has not seen is kept, whatever the setting.
         let none = Clearing {
             keep: 0,
             ..Clearing::default()
@@ -352,7 +350,7 @@ mod tests {
             .iter()
             .map(|line| line.contains("was removed"))
             .collect();
-        // Results stand at 2, 4, 6 (memory), 8, 10 and 12 (memory).
+        // Results are at 2, 4, 6 (memory), 8, 10 and 12 (memory).
         let at: Vec<usize> = (0..cleared.len()).filter(|i| cleared[*i]).collect();
         assert_eq!(at, [2, 4, 8]);
         assert!(shown[1].contains(r#""input":{}"#) && shown[5].contains(r#""input":{"n":2}"#));

@@ -1,6 +1,7 @@
 //! Compaction: the beginning of a conversation is replaced by a summary that the model writes.
 //!
-//! When, where it is cut, what the model is asked, and what stands there afterwards; the session does it.
+//! This module decides when to compact, where to cut, what to ask the model, and how the conversation begins afterwards. The
+//! session carries it out.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -16,16 +17,16 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Compaction {
-    /// Whether it happens by itself. Off, it happens on `/compact` alone.
+    /// Whether it is triggered automatically. If not, only by `/compact`.
     pub automatic: bool,
-    /// Tokens of context beyond which it happens. None: the model's window less the reserve; for a model
-    /// of unknown window then only when the server says that a request is too long.
+    /// The size of the context in tokens beyond which it is triggered. None: the model's window minus the reserve; if the window
+    /// is unknown, only when the server rejects a request as too long.
     pub threshold_tokens: Option<u64>,
-    /// Tokens of the window that are kept free for a response and the summary; at most a quarter of it.
+    /// Tokens of the window that are reserved for a response and the summary; at most a quarter of it.
     pub reserve_tokens: u64,
-    /// The newest exchanges stay as they are, up to so many tokens and a third of the conversation.
+    /// The newest exchanges are kept unchanged, up to this many tokens and a third of the conversation.
     pub keep_tokens: u64,
-    /// What summaries should keep, besides what the instructions in memory files say.
+    /// Instructions for summaries, in addition to those in memory files.
     pub instructions: Option<String>,
 }
 
@@ -42,7 +43,7 @@ impl Default for Compaction {
 }
 
 impl Compaction {
-    /// Tokens beyond which a conversation with a model of this window (0: unknown) is compacted by itself; none
+    /// The size in tokens beyond which a conversation with a model of this window (0: unknown) is compacted automatically; none
     /// is never.
     #[must_use]
     pub fn threshold(&self, window: u64) -> Option<u64> {
@@ -53,16 +54,16 @@ impl Compaction {
         self.threshold_tokens.or_else(|| (window > 0).then(room))
     }
 
-    /// The first message that stays; the number of messages when none can. None when there is nothing
-    /// that could be summed up.
+    /// The index of the first message that is kept; the number of messages if none can be kept. None if there is nothing to
+    /// summarise.
     ///
-    /// A prompt that is not answered yet stays in any case.
+    /// A prompt that is not answered yet is always kept.
     #[must_use]
     pub fn cut(&self, history: &History) -> Option<usize> {
         let count = history.message_count();
         let limit = self.keep_tokens.min(history.estimated_tokens() / 3);
         let mut kept = 0;
-        // Better whole exchanges than the end of one, better the end of one than nothing.
+        // Keeping whole exchanges is preferred to keeping the end of one, which is preferred to keeping nothing.
         let (mut at_prompt, mut anywhere) = (None, count);
         for index in (1..count).rev() {
             kept += u64::from(history.tokens_of(index).unwrap_or(0));
@@ -81,8 +82,8 @@ impl Compaction {
     }
 }
 
-/// The instructions of a prompt that asks for compaction (`/compact`, `/compact keep the names`), trimmed,
-/// possibly empty; none for any other prompt.
+/// The instructions of a prompt that asks for compaction (`/compact`, `/compact keep the names`), trimmed and possibly empty;
+/// none for any other prompt.
 #[must_use]
 pub fn command(prompt: &[RawJson]) -> Option<String> {
     let [only] = prompt else { return None };
@@ -93,8 +94,8 @@ pub fn command(prompt: &[RawJson]) -> Option<String> {
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim().to_owned())
 }
 
-/// What the model is asked, after the conversation as it stands: the beginning that is the same as that of the
-/// last request is read from the cache, so nothing before this text differs, tools included.
+/// The question to the model, appended to the unchanged conversation. Everything before it, tools included, is the same as in the
+/// last request, so that it is read from the cache.
 #[must_use]
 pub fn question(instructions: &[&str]) -> String {
     let mut out = QUESTION.to_owned();
@@ -109,7 +110,7 @@ pub fn question(instructions: &[&str]) -> String {
     out
 }
 
-/// What stands at the beginning afterwards. `goes_on`: the work is in the middle, nobody asks anything new.
+/// The beginning of the conversation after a compaction. `goes_on`: a run is in progress and no new prompt follows.
 #[must_use]
 pub fn beginning(summary: &str, goes_on: bool) -> String {
     let more = if goes_on {
@@ -123,10 +124,10 @@ pub fn beginning(summary: &str, goes_on: bool) -> String {
     )
 }
 
-/// What stands for the oldest messages when even the request for a summary is too long.
+/// Replaces the oldest messages if the request for a summary is itself too long.
 pub(crate) const LEFT_OUT: &str = "[The oldest part of this conversation had to be left out here. Say in the summary that it begins in the middle.]";
 
-/// The next shorter conversation to ask about: about half of it, cut where a history may begin.
+/// The next shorter conversation to summarise: about half of it, cut where a history may begin.
 #[must_use]
 pub fn shorter(history: &History) -> Option<History> {
     let count = history.message_count();
@@ -138,7 +139,7 @@ pub fn shorter(history: &History) -> Option<History> {
         here
     })?;
     let left_out = Vec::from([Block::text(LEFT_OUT).to_raw()]);
-    // One message that only stands for another is no progress.
+    // Replacing a single message by another is no progress.
     (from > 1 || count > 2)
         .then(|| history.with_beginning(from, left_out))
         .flatten()
@@ -171,7 +172,7 @@ mod tests {
         vec![Block::text(words).to_raw()]
     }
 
-    /// Exchanges of a prompt, a call, its result and an answer, of about so many tokens each.
+    /// Exchanges of a prompt, a call, its result and an answer, of about this many tokens each.
     fn conversation(exchanges: usize, tokens: usize) -> History {
         let mut history = History::default();
         for n in 0..exchanges {
@@ -217,7 +218,7 @@ mod tests {
         let cut = policy.cut(&history).unwrap();
         assert!(history.may_begin_at(cut));
         assert_eq!(cut, 32, "two exchanges of 1,000 tokens");
-        // A third at most, so that something is always gained.
+        // A third at most, so that every compaction frees something.
         let wide = Compaction {
             keep_tokens: 1_000_000,
             ..policy

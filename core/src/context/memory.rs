@@ -1,23 +1,23 @@
-//! Standing instructions (CLAUDE.md): in front of the first message of every request.
+//! Memory files (CLAUDE.md): instructions in front of the first message of every request.
 //!
-//! They are no part of the history. So they survive every compaction, need no line in the transcript, and
-//! what a resumed session is told is what the files say then. Their place is fixed and their text
-//! does not change while the session lives: the provider reads them from its cache.
+//! They are not part of the history. They therefore survive every compaction and are not written to the transcript, and a resumed
+//! session gets their current text. Their position is fixed and their text does not change during a session, so that the provider
+//! reads them from its cache.
 
 use alloc::string::String;
 use core::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-/// Whose instructions they are (Agent SDK reference, `SettingSource`).
+/// The scope of a memory file (Agent SDK reference, `SettingSource`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryScope {
-    /// The person's own, for all projects.
+    /// The user's, for all projects.
     User,
-    /// The project's, shared by those who work on it.
+    /// The project's, shared by everybody who works on it.
     Project,
-    /// The person's own, for this project.
+    /// The user's, for this project.
     Local,
 }
 
@@ -31,18 +31,18 @@ impl MemoryScope {
     }
 }
 
-/// A file with standing instructions. The host finds and reads it.
+/// A memory file. The host finds and reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryFile {
-    /// Where it was read.
+    /// The path it was read from.
     pub path: String,
-    /// Whose it is.
+    /// Its scope.
     pub scope: MemoryScope,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// The text that stands in front of the conversation; none when no file says anything.
+/// The text in front of the conversation; none if all files are empty.
 #[must_use]
 pub fn reminder(files: &[MemoryFile]) -> Option<String> {
     let mut out = String::new();

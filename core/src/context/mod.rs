@@ -1,12 +1,12 @@
-//! What the model is shown of a conversation, and what of it is kept.
+//! How the conversation is presented to the model, and how its size is managed.
 //!
-//! Pure decisions only: the session asks them and acts.
+//! The modules only make decisions, as pure functions; the session carries them out.
 //!
-//! - [`system_prompt`]: what a system prompt is made of; [`prompt`](crate::prompt) makes it;
-//! - [`memory`]: standing instructions (CLAUDE.md), in front of every request;
-//! - [`plan`]: what goes with prompts in plan mode;
-//! - [`interruption`]: what an interrupt leaves;
-//! - [`size`]: how many tokens a conversation takes;
+//! - [`system_prompt`]: the settings of the system prompt; [`prompt`](crate::prompt) builds it;
+//! - [`memory`]: memory files (CLAUDE.md), in front of every request;
+//! - [`plan`]: the reminder in plan mode;
+//! - [`interruption`]: what an interrupted answer leaves;
+//! - [`size`]: the size of a conversation in tokens;
 //! - [`compaction`]: when the beginning is replaced by a summary, where it is cut, what is asked;
 //! - [`clearing`]: which tool results are shown no more.
 

@@ -1,16 +1,16 @@
-//! What the model is told while nothing may be changed.
+//! The reminder for the model in plan mode.
 
 use alloc::{format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-/// The word that goes with each prompt in plan mode, so that the model plans from the start instead of being refused
-/// call by call.
+/// The reminder that goes with each prompt in plan mode, so that the model plans from the start and does not learn of the mode
+/// from denied calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanReminder {
-    /// How to arrive at a plan, in place of the usual way (Agent SDK reference, `planModeInstructions`). What may not be
-    /// done and how a plan is presented is said around it.
+    /// How to arrive at a plan, replacing the usual instructions (Agent SDK reference, `planModeInstructions`). The text around
+    /// it says what is not allowed and how to present a plan.
     pub instructions: Option<String>,
 }
 
@@ -20,7 +20,7 @@ open and the choice is the user's, ask. Then write the plan: what will change an
 checked. Leave out what goes without saying.";
 
 impl PlanReminder {
-    /// The word. `can_present` says whether there is a tool to present the plan with (ExitPlanMode).
+    /// The text of the reminder. `can_present`: whether there is a tool to present the plan (ExitPlanMode).
     #[must_use]
     pub fn text(&self, can_present: bool) -> String {
         let own = self.instructions.as_deref().map(str::trim);

@@ -1,25 +1,25 @@
-//! What the system prompt is made of: none, a text, or the preset with additions and a style (Agent SDK reference,
+//! The settings of the system prompt: none, a text, or the preset with additions and an output style (Agent SDK reference,
 //! `systemPrompt`).
 
 use alloc::{borrow::ToOwned, format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-/// What stands before the conversation.
+/// The system prompt.
 ///
-/// As JSON: null, a string, or `{"type":"preset","preset":"claude_code","append":"…"}` (Agent SDK reference,
+/// In JSON null, a string, or `{"type":"preset","preset":"claude_code","append":"…"}` (Agent SDK reference,
 /// `SystemPromptPreset`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PromptForm", into = "PromptForm")]
 pub enum SystemPrompt {
-    /// Nothing.
+    /// No system prompt.
     #[default]
     None,
-    /// This text and nothing else.
+    /// Only this text.
     Text(String),
-    /// The preset (`claude_code`): an agent that works on software with tools.
+    /// The preset (`claude_code`): an agent that develops software with tools.
     Preset {
-        /// What follows it.
+        /// Text that is appended to it.
         append: Option<String>,
     },
 }
@@ -93,7 +93,7 @@ impl From<String> for SystemPrompt {
 }
 
 impl SystemPrompt {
-    /// Adds a text at the end, with an empty line between.
+    /// Appends a text, separated by an empty line.
     #[must_use]
     pub fn with_appended(self, more: &str) -> Self {
         let joined = |before: String| format!("{before}\n\n{more}");
@@ -107,23 +107,23 @@ impl SystemPrompt {
     }
 }
 
-/// How the agent writes: changes the preset.
+/// An output style: how the agent writes. It modifies the preset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputStyle {
-    /// Its name, as settings name it.
+    /// Its name in settings.
     pub name: String,
-    /// What it is good for, in a sentence.
+    /// Its purpose, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// What the model is told.
+    /// Instructions for the model.
     pub instructions: String,
-    /// Whether the preset's rules for working on software stay; else the style stands in their place.
+    /// Whether the preset's rules for software development stay; otherwise the style replaces them.
     #[serde(default)]
     pub keep_coding_instructions: bool,
 }
 
 impl OutputStyle {
-    /// The styles that come with this version, beside the default one.
+    /// The styles that ship with this version, besides the default one.
     #[must_use]
     pub fn built_in() -> [Self; 2] {
         [

@@ -1,7 +1,7 @@
-//! Changes to what was said: taken back, begun anew, or shown with less in it.
+//! Changes to existing messages: rollback, restarting from a summary, and edited copies.
 //!
-//! These are rare (a refused prompt, a compaction, a clearing), so they may read messages again; what
-//! every turn does may not.
+//! These are rare (a refused prompt, a compaction, a clearing), so they may parse messages again; operations of every turn must
+//! not.
 
 use alloc::vec::Vec;
 
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 use super::{History, OpenMessage, Role};
 use crate::json::RawJson;
 
-/// How long a history was, down to the block.
+/// The length of a history, in messages and blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     messages: u64,
-    /// Blocks of the last of them.
+    /// The number of blocks in the last message.
     blocks: u64,
 }
 
-/// The history is shorter than the checkpoint says: it was replaced meanwhile.
+/// The history is shorter than the checkpoint: it was replaced since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the history has been shortened since the checkpoint: there is nothing to go back to")]
 pub struct RollbackError;
 
 impl History {
-    /// A point to which [`rollback`](Self::rollback) leads back.
+    /// A point that [`rollback`](Self::rollback) can return to.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         let blocks = self.open.as_ref().map_or(0, |open| open.blocks.len());
@@ -34,10 +34,10 @@ impl History {
         }
     }
 
-    /// Takes back everything that was pushed since the checkpoint.
+    /// Removes everything that was pushed since the checkpoint.
     ///
     /// # Errors
-    /// [`RollbackError`] when the history has fewer messages or blocks than then; nothing changes.
+    /// [`RollbackError`] if the history now has fewer messages or blocks than the checkpoint; nothing changes.
     pub fn rollback(&mut self, to: Checkpoint) -> Result<(), RollbackError> {
         let messages = usize::try_from(to.messages).map_err(|_| RollbackError)?;
         let blocks = usize::try_from(to.blocks).map_err(|_| RollbackError)?;
@@ -66,7 +66,7 @@ impl History {
         Ok(())
     }
 
-    /// Where what was pushed since a checkpoint begins in another history that ends with the same blocks.
+    /// The corresponding checkpoint in another history that ends with the same blocks.
     #[must_use]
     pub(crate) fn checkpoint_in(&self, other: &Self, at: Checkpoint) -> Checkpoint {
         let end = self.checkpoint();
@@ -87,12 +87,12 @@ impl History {
         }
     }
 
-    /// Whether a history may begin with the message at `index` once what was before it is replaced by
-    /// one user message: then no call is parted from its result.
+    /// Whether a history may begin with the message at `index`, after everything before it was replaced by one user message: no
+    /// call is then separated from its result.
     #[must_use]
     pub fn may_begin_at(&self, index: usize) -> bool {
         match self.marks.get(index) {
-            // The results before a response go together with the calls they answer.
+            // The results before a response belong to the calls they answer.
             Some(mark) => mark.role == Role::Assistant || !mark.has_results,
             None => self.open.as_ref().is_some_and(|open| {
                 index + 1 == self.message_count()
@@ -115,11 +115,10 @@ impl History {
         }
     }
 
-    /// The history with its first messages replaced by one user message. `from` is the first message
-    /// that stays; the number of messages when none does.
+    /// The history with its first messages replaced by one user message. `from` is the index of the first message that is kept;
+    /// the number of messages if none is.
     ///
-    /// None when a history cannot begin there ([`may_begin_at`](Self::may_begin_at)) or there is
-    /// nothing to begin it with.
+    /// None if a history cannot begin there ([`may_begin_at`](Self::may_begin_at)) or `beginning` is empty.
     #[must_use]
     pub fn with_beginning(&self, from: usize, beginning: Vec<RawJson>) -> Option<Self> {
         let count = self.message_count();
@@ -140,8 +139,8 @@ impl History {
         Some(begun)
     }
 
-    /// The same conversation with some blocks changed: what a provider is shown instead of this.
-    /// `edit` gets each block with its speaker; the number of blocks, roles and order stay.
+    /// A copy of the conversation with some blocks changed, which a provider is shown instead. `edit` gets each block with its
+    /// role; the number of blocks, the roles and the order stay.
     #[must_use]
     pub fn edited(&self, mut edit: impl FnMut(Role, RawJson) -> RawJson) -> Self {
         let mut edited = Self {
@@ -160,13 +159,13 @@ impl History {
         edited
     }
 
-    /// Notes the same requests as another showing of the conversation.
+    /// Copies the record of requests from another version of the conversation.
     pub(crate) fn requested_like(&mut self, other: &Self) {
         self.seal();
         self.requested = other.requested;
     }
 
-    /// Who said the message at `index`; the user where there is none.
+    /// The role of the message at `index`; the user's if there is no such message.
     #[must_use]
     pub fn role(&self, index: usize) -> Role {
         let open = self.open.as_ref().map(|open| open.role);
@@ -174,7 +173,7 @@ impl History {
         sealed.or(open).unwrap_or(Role::User)
     }
 
-    /// The blocks of the message at `index`; none where there is no message.
+    /// The blocks of the message at `index`; empty if there is no such message.
     #[must_use]
     pub fn blocks(&self, index: usize) -> Vec<RawJson> {
         #[derive(Deserialize)]
@@ -189,7 +188,7 @@ impl History {
         if index >= self.marks.len() {
             return Vec::new();
         }
-        // It was encoded from blocks: it can be read.
+        // It was encoded from blocks, so it can be parsed.
         crate::json::read::from_slice(&self.sealed_line(index))
             .map_or(Vec::new(), |line: Line| line.content)
     }
@@ -262,7 +261,7 @@ mod tests {
         assert_eq!(new[1..], old[3..]);
         assert!(new[0].contains("summary"));
         assert_ne!(begun.generation(), history.generation());
-        // Before a prompt both become one message, since roles alternate.
+        // Followed by a prompt, both become one message, since roles alternate.
         let begun = history.with_beginning(6, text("summary")).unwrap();
         assert_eq!(begun.message_count(), 1);
         assert_eq!(begun.blocks(0).len(), 2);
@@ -310,7 +309,7 @@ mod tests {
                 short.rollback(at).unwrap();
                 assert_eq!(all(&short), before, "{keep} {sealed}");
                 assert!(generation <= short.generation());
-                // What follows joins on as if nothing had been there.
+                // What follows is appended as if the removed messages had never existed.
                 short.push(Role::User, text("again"));
                 short.seal_for_request();
                 assert_eq!(short.message_count(), all(&short).len());

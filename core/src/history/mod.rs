@@ -1,11 +1,10 @@
-//! The conversation as the provider will see it: each message encoded once, kept as bytes.
+//! The conversation as the provider sees it: each message is encoded once and kept as bytes.
 //!
-//! Messages are appended, joined into larger segments now and then, and never encoded again. The
-//! one message that may still change is the last: consecutive messages of one role become one, since
-//! roles must alternate.
+//! Messages are appended, joined into larger segments now and then, and never encoded again. Only the last message may still
+//! change: consecutive messages of one role become one, since roles must alternate.
 //!
-//! The canonical form is the Messages API's. Another wire format has its own, translated message by
-//! message and kept beside it ([`History::view_for`]).
+//! The canonical form is that of the Messages API. Another wire format has its own form, translated message by message and stored
+//! next to it ([`History::view_for`]).
 
 use alloc::{string::String, vec::Vec};
 
@@ -24,17 +23,17 @@ mod view;
 pub use edit::{Checkpoint, RollbackError};
 pub use view::{HistoryView, Translator};
 
-/// Who said something.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, or tool results.
+    /// The user; includes tool results.
     User,
     /// The model.
     Assistant,
 }
 
-/// How an encoded user message begins; what stands before its first block goes in right after it.
+/// The beginning of an encoded user message. Content in front of the first block is inserted right after it.
 pub(crate) const USER_OPENING: &str = "{\"role\":\"user\",\"content\":[";
 
 /// The messages of one conversation.
@@ -42,31 +41,31 @@ pub(crate) const USER_OPENING: &str = "{\"role\":\"user\",\"content\":[";
 pub struct History {
     /// Encoded messages.
     segments: Segments,
-    /// Sealed messages.
+    /// The sealed messages.
     marks: Vec<Mark>,
-    /// What the sealed messages come to in tokens.
+    /// Estimated tokens of the sealed messages.
     tokens: u64,
     /// The last message while it can still grow.
     open: Option<OpenMessage>,
-    /// Messages in the last two requests: the provider has read that far before.
+    /// The number of messages in each of the last two requests: the provider has read them before.
     requested: [Option<usize>; 2],
-    /// Counts how often a sealed message changed or went.
+    /// How often a sealed message was changed or removed.
     generation: u64,
-    /// The same in the provider's form, where that is another one.
+    /// The messages in the provider's form, if that is another one.
     translation: Translation,
 }
 
-/// Where a sealed message lies.
+/// The position of a sealed message.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
-    /// Offset of its first byte, its comma included.
+    /// The offset of its first byte, including its comma.
     start: usize,
     role: Role,
-    /// What it comes to in tokens.
+    /// Its estimated tokens.
     tokens: u32,
-    /// Whether a cache breakpoint may stand at its end.
+    /// Whether a cache breakpoint may be put at its end.
     may_mark: bool,
-    /// Whether it may hold tool results.
+    /// Whether it may contain tool results.
     has_results: bool,
 }
 
@@ -74,12 +73,12 @@ struct Mark {
 struct OpenMessage {
     role: Role,
     blocks: Vec<RawJson>,
-    /// Whether the blocks are encoded already, as the last sealed message.
+    /// Whether the blocks are already encoded, as the last sealed message.
     sealed: bool,
 }
 
 impl History {
-    /// Number of messages.
+    /// The number of messages.
     #[must_use]
     pub fn message_count(&self) -> usize {
         let unsealed = self.open.as_ref().is_some_and(|open| !open.sealed);
@@ -99,15 +98,14 @@ impl History {
         self.tokens + open.map_or(0, |open| u64::from(size::message(&open.blocks)))
     }
 
-    /// Changes whenever a message that was encoded before is changed or taken away; appending leaves
-    /// it. Whoever keeps another encoding of the history compares it: equal, and everything that was
-    /// sealed then is still there as it was.
+    /// A counter that increases whenever an encoded message is changed or removed, but not on appending. A second encoding of the
+    /// history can compare it: if it is equal, all messages that were sealed then are unchanged.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Appends blocks to the conversation. No blocks, no message.
+    /// Appends blocks to the conversation. Without blocks it does nothing.
     pub fn push(&mut self, role: Role, blocks: Vec<RawJson>) {
         if blocks.is_empty() {
             return;
@@ -130,13 +128,13 @@ impl History {
         }
     }
 
-    /// Gives back room that was kept for growing.
+    /// Frees unused capacity.
     pub(crate) fn rest(&mut self) {
         self.segments.rest();
         self.marks.shrink_to_fit();
     }
 
-    /// Encodes what is not yet encoded and notes that a request with this history is made.
+    /// Encodes pending blocks, and records that a request with this history is made.
     pub fn seal_for_request(&mut self) {
         self.seal();
         let count = self.marks.len();
@@ -145,15 +143,15 @@ impl History {
         }
     }
 
-    /// The encoded history with its cache breakpoints: the end of the request before, which the
-    /// provider can read from its cache, and the end of this one, which it shall keep (LOOP-17).
+    /// The encoded history with its cache breakpoints: the end of the previous request, which the provider can read from its
+    /// cache, and the end of this one, which it should store (LOOP-17).
     #[must_use]
     pub fn view<'a>(&'a self, breakpoints: &'a mut Vec<(usize, usize)>) -> HistoryView<'a> {
         breakpoints.clear();
         for count in self.requested.into_iter().flatten() {
             let last = count.checked_sub(1).filter(|at| *at < self.marks.len());
             if let Some(last) = last.filter(|at| self.marks[*at].may_mark) {
-                // The text ends with the braces of the last block and the message: `}]}`.
+                // The text ends with the brackets of the last block and the message: `}]}`.
                 breakpoints.extend(self.segments.locate(self.end_of(last) - 3));
             }
         }
@@ -164,10 +162,10 @@ impl History {
         }
     }
 
-    /// The history as a provider with this translator takes it: [`view`](Self::view), or its translation, in which only
-    /// what is new since the last time is encoded. Call [`seal_for_request`](Self::seal_for_request) before.
+    /// The history in the form of a provider with this translator: [`view`](Self::view), or its translation, in which only
+    /// messages added since the last time are encoded. Call [`seal_for_request`](Self::seal_for_request) first.
     ///
-    /// A history keeps one translation: it always goes to the same provider.
+    /// A history keeps one translation: it is always sent to the same provider.
     #[must_use]
     pub fn view_for<'a>(
         &'a mut self,
@@ -196,7 +194,7 @@ impl History {
             .chain(open.map(|open| Bytes::from(encode(open.role, &open.blocks))))
     }
 
-    /// What the lines do not say.
+    /// The state that is not in the lines.
     pub(crate) fn state(&self) -> HistoryState {
         HistoryState {
             requested: self.requested.map(|count| {
@@ -207,7 +205,7 @@ impl History {
         }
     }
 
-    /// A history from its lines and the rest; none if they do not belong together.
+    /// Restores a history from its lines and its state; none if they do not match.
     pub(crate) fn restore(
         messages: Vec<(Role, Vec<RawJson>)>,
         state: HistoryState,
@@ -234,7 +232,7 @@ impl History {
         Some(history)
     }
 
-    /// Encodes what is not yet encoded.
+    /// Encodes pending blocks.
     pub(crate) fn seal(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.sealed) else {
             return;
@@ -258,12 +256,12 @@ impl History {
         self.marks.push(mark);
     }
 
-    /// Takes the last sealed message off again: it grew after a request that came to nothing.
+    /// Reopens the last sealed message, because it grew after a request that failed.
     fn unseal(&mut self) {
         self.drop_sealed(self.marks.len().saturating_sub(1));
     }
 
-    /// Keeps the first so many sealed messages.
+    /// Keeps only this many sealed messages.
     fn drop_sealed(&mut self, keep: usize) {
         let Some(cut) = self.marks.get(keep).map(|mark| mark.start) else {
             return;
@@ -279,7 +277,7 @@ impl History {
         }
     }
 
-    /// Where a sealed message ends.
+    /// The offset of the end of a sealed message.
     fn end_of(&self, index: usize) -> usize {
         self.marks
             .get(index + 1)
@@ -303,21 +301,21 @@ impl History {
     }
 }
 
-/// What a snapshot keeps of a history beside its lines.
+/// The state that a snapshot contains besides the lines of a history.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryState {
     requested: [Option<u64>; 2],
     last_is_sealed: bool,
 }
 
-/// Thinking takes no breakpoint, and a block that brings its own needs no second one.
+/// Thinking must not carry a breakpoint, and a block with its own breakpoint needs no second one.
 fn may_carry_breakpoint(block: &str) -> bool {
     block.ends_with('}')
         && !block.contains("\"cache_control\"")
         && !(block.contains("thinking\"") && is_thinking(block))
 }
 
-/// Whether a block is thinking, open or redacted; servers order the fields as they like.
+/// Whether a block is thinking, plain or redacted; the order of fields differs between servers.
 fn is_thinking(block: &str) -> bool {
     let kind = RawObject::parse(block)
         .ok()
@@ -325,8 +323,8 @@ fn is_thinking(block: &str) -> bool {
     matches!(kind.as_deref(), Some("thinking" | "redacted_thinking"))
 }
 
-/// Whether a block may be a tool result. Too often rather than too seldom: a transcript of another
-/// writer may order the fields differently.
+/// Whether a block may be a tool result. False positives are acceptable: other writers of transcripts may order the fields
+/// differently.
 fn may_be_result(block: &RawJson) -> bool {
     block.get().contains("tool_result")
 }
@@ -480,7 +478,7 @@ mod tests {
         history.push(Role::User, text("b"));
         assert_eq!(translated(&mut history, &angles), ("<a>,<b>".into(), 2));
         assert_eq!(translated(&mut history, &angles), ("<a>,<b>".into(), 0));
-        // The last message grows after a request that came to nothing.
+        // The last message grows after a request that failed.
         history.push(Role::User, text("c"));
         assert_eq!(translated(&mut history, &angles), ("<a>,<b+c>".into(), 1));
         for i in 0..100 {
@@ -492,7 +490,7 @@ mod tests {
             history.push(role, text("x"));
             assert_eq!(translated(&mut history, &angles).1, 1);
         }
-        // What is taken back is forgotten; an edited showing has a translation of its own.
+        // A rollback also shortens the translation; an edited copy has a translation of its own.
         let at = history.checkpoint();
         history.push(Role::Assistant, text("no"));
         translated(&mut history, &angles);
@@ -503,7 +501,7 @@ mod tests {
         assert_eq!(new, 1);
         let mut edited = history.edited(|_, _| text("-").remove(0));
         assert_eq!(translated(&mut edited, &angles).1, 104);
-        // The canonical form is as it was.
+        // The canonical form is unchanged.
         assert_eq!(history.lines().count(), 104);
         assert!(joined(&history).starts_with("{\"role\":\"user\""));
     }

@@ -1,17 +1,17 @@
-//! Encoded messages as a few shared pieces.
+//! Encoded messages in a few shared pieces.
 
 use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-/// Larger pieces are left alone; smaller ones are joined, so that a request has few of them.
+/// Pieces of this size are left alone; smaller ones are joined, so that a request consists of few pieces.
 const PIECE_CAP: usize = 256 << 10;
 
-/// A growing text of JSON values, a comma between any two. It is cut anew only where it shrinks, so its
-/// pieces can be handed out without a copy.
+/// A growing text of JSON values, separated by commas. Existing bytes change only when it is truncated, so that its pieces can be
+/// shared without copying.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Segments {
-    /// In order, joined without gaps.
+    /// The pieces, in order and without gaps.
     pieces: Vec<Bytes>,
     /// Length of all pieces.
     len: usize,
@@ -26,7 +26,7 @@ impl Segments {
         self.len
     }
 
-    /// Appends one or more values that are joined already, with a comma before them unless they are the first.
+    /// Appends one or more values that are already joined, with a comma before them unless they are the first.
     pub(super) fn push(&mut self, encoded: &[u8]) {
         let mut piece = Vec::with_capacity(encoded.len() + 1);
         if self.len > 0 {
@@ -38,12 +38,12 @@ impl Segments {
         self.join_small_pieces();
     }
 
-    /// Gives back room that was kept for growing.
+    /// Frees unused capacity.
     pub(super) fn rest(&mut self) {
         self.pieces.shrink_to_fit();
     }
 
-    /// Keeps the number of pieces logarithmic; each byte is copied a few times over its life.
+    /// Keeps the number of pieces logarithmic; each byte is copied a few times in total.
     fn join_small_pieces(&mut self) {
         while let [.., before, last] = self.pieces.as_slice() {
             let joined = before.len() + last.len();
@@ -58,7 +58,7 @@ impl Segments {
         }
     }
 
-    /// Takes off what lies beyond this length.
+    /// Truncates to this length.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.len > len {
             let Some(last) = self.pieces.pop() else {
@@ -73,7 +73,7 @@ impl Segments {
         }
     }
 
-    /// Piece and offset of an offset in the whole.
+    /// The piece, and the offset in it, of an offset in the whole text.
     pub(super) fn locate(&self, offset: usize) -> Option<(usize, usize)> {
         let mut end = self.len;
         for (index, piece) in self.pieces.iter().enumerate().rev() {
@@ -86,7 +86,7 @@ impl Segments {
         None
     }
 
-    /// What lies between two offsets: shared where it is of one piece, else a copy.
+    /// The bytes between two offsets: shared if they are in one piece, otherwise a copy.
     pub(super) fn range(&self, from: usize, to: usize) -> Bytes {
         if let Some((piece, at)) = self.locate(from)
             && let Some(end) = at.checked_add(to - from)

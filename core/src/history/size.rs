@@ -1,9 +1,8 @@
-//! How many tokens a conversation takes, without asking anybody.
+//! Estimates the size of a conversation in tokens.
 //!
-//! After a response the provider has said how many there were; what came since is estimated from its
-//! bytes. The estimate errs to the high side for text (a token is about four bytes of English, more of
-//! other things), and counts a picture as a picture, not as the base64 that carries it. It decides when
-//! to compact and to clear; nothing is billed by it.
+//! After a response the provider has reported the count; everything added since is estimated from its bytes. The estimate is
+//! rather high for text (a token is about four bytes of English, and more of other content), and counts an image as an image, not
+//! as its base64. It determines when to compact and to clear; it is not used for billing.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,16 +13,16 @@ use crate::{
 
 /// Bytes that count as one token.
 pub const BYTES_A_TOKEN: usize = 4;
-/// Tokens of a picture: those of the largest one that is not scaled down, rounded up.
+/// Tokens of an image: those of the largest one that is not scaled down, rounded up.
 pub const IMAGE_TOKENS: u32 = 1_600;
 /// Bytes of a document in base64 that count as one token: text and layout are a small part of a file.
 const DOCUMENT_BYTES_A_TOKEN: usize = 24;
-/// What a message takes beside its blocks.
+/// Tokens of a message in addition to its blocks.
 const MESSAGE_TOKENS: u32 = 4;
-/// Shorter values are text, whatever they are called.
+/// Shorter values count as text, whatever the name of their field.
 const SHORTEST_DATA: usize = 256;
 
-/// Tokens of a text of so many bytes.
+/// Tokens of a text with this many bytes.
 #[must_use]
 pub fn text(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(BYTES_A_TOKEN)).unwrap_or(u32::MAX)
@@ -52,7 +51,7 @@ pub fn block(block: &RawJson) -> u32 {
     tokens.saturating_add(text(bytes))
 }
 
-/// Tokens of something in base64: a PDF begins with the letters of `%PDF`, all else is a picture.
+/// Tokens of base64 data: a PDF begins with the letters of `%PDF`, everything else is an image.
 fn data_tokens(data: &[u8]) -> u32 {
     if data.starts_with(b"JVBERi") {
         u32::try_from(data.len().div_ceil(DOCUMENT_BYTES_A_TOKEN)).unwrap_or(u32::MAX)
@@ -70,25 +69,24 @@ pub fn message(blocks: &[RawJson]) -> u32 {
         .fold(MESSAGE_TOKENS, u32::saturating_add)
 }
 
-/// What the provider last counted, and how the estimate stood at that moment.
+/// The provider's last count, and the estimate at that time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Tokens of the last request and its response.
     tokens: u64,
-    /// The estimate of the history with that response in it.
+    /// The estimate of the history including that response.
     estimated: u64,
 }
 
 impl Counted {
-    /// The count that comes with a response, once it stands in the history. None if the server did
-    /// not count.
+    /// The count reported with a response, after it was added to the history. None if the server did not count.
     #[must_use]
     pub fn new(usage: &Usage, history_estimate: u64) -> Option<Self> {
         let tokens = (usage.input_tokens)
             .saturating_add(usage.cache_read_input_tokens)
             .saturating_add(usage.cache_creation_input_tokens)
             .saturating_add(usage.output_tokens);
-        // Servers that count nothing report zero for the input; no request is empty.
+        // Servers that do not count report zero input tokens; no request is empty.
         (tokens > usage.output_tokens).then_some(Self {
             tokens,
             estimated: history_estimate,
@@ -96,8 +94,8 @@ impl Counted {
     }
 }
 
-/// Tokens of a request with this history: the last count and what was added or taken away since; with
-/// no count, everything is estimated.
+/// Tokens of a request with this history: the last count, adjusted by what was added or removed since. Without a count,
+/// everything is estimated.
 #[must_use]
 pub fn context(counted: Option<Counted>, prefix_bytes: u64, history_estimate: u64) -> u64 {
     match counted {
@@ -123,7 +121,7 @@ mod tests {
         let block_of = |n: usize| raw(format!(r#"{{"type":"text","text":"{}"}}"#, "a".repeat(n)));
         assert_eq!(block(&block_of(0)), 7);
         assert!((1_000..1_020).contains(&block(&block_of(4_000))));
-        // Data is only what stands in base64.
+        // Only base64 counts as data.
         let named = raw(format!(
             r#"{{"type":"text","data":"{}"}}"#,
             "a".repeat(4_000)
@@ -162,7 +160,7 @@ mod tests {
         let counted = Counted::new(&usage, 700);
         assert_eq!(context(counted, 4_000, 700), 1_000);
         assert_eq!(context(counted, 4_000, 750), 1_050);
-        // Cleared results make it smaller, and it never falls below nothing.
+        // Cleared results make it smaller, but never negative.
         assert_eq!(context(counted, 4_000, 200), 500);
         assert_eq!(context(None, 4_000, 750), 1_750);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The history in another wire format, made as far as it is needed and kept.
+//! The history in another wire format, translated on demand and cached.
 
 use alloc::vec::Vec;
 
@@ -6,23 +6,23 @@ use bytes::Bytes;
 
 use super::segments::Segments;
 
-/// A second encoding of the messages, beside the canonical one. Never in a snapshot: it is made again.
+/// A second encoding of the messages in addition to the canonical one. It is not part of snapshots, since it can be made again.
 ///
-/// It lies inside the history it belongs to, so it cannot outlive it, and shrinks where that one does.
+/// It is stored in the history it belongs to, so it cannot outlive it, and it is truncated together with it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Translation {
     segments: Segments,
-    /// For each translated message, the length of everything up to its end.
+    /// For each translated message, the offset of its end.
     ends: Vec<usize>,
 }
 
 impl Translation {
-    /// How many messages are translated.
+    /// The number of translated messages.
     pub(super) fn known(&self) -> usize {
         self.ends.len()
     }
 
-    /// What the next message is in the other format: nothing, or several messages joined by commas.
+    /// Appends the translation of the next message: nothing, or several messages joined by commas.
     pub(super) fn push(&mut self, translated: &[u8]) {
         if !translated.is_empty() {
             self.segments.push(translated);
@@ -34,7 +34,7 @@ impl Translation {
         self.segments.pieces()
     }
 
-    /// Keeps the first so many messages.
+    /// Keeps only the first messages.
     pub(super) fn truncate(&mut self, keep: usize) {
         self.ends.truncate(keep);
         let end = self.ends.last().copied();

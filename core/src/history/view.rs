@@ -1,22 +1,22 @@
-//! The conversation as a request takes it.
+//! The conversation in the form that requests need.
 
 use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-/// Puts messages of the Messages API into another wire format. A pure function: each message is translated
-/// once, and the translation is kept.
+/// Translates messages of the Messages API into another wire format. A pure function: each message is translated once, and the
+/// translation is cached.
 pub trait Translator {
-    /// One message (a JSON object with `role` and a list `content`) as the messages of the other format,
-    /// joined by commas. Empty when nothing of it can be said there.
+    /// Translates one message (a JSON object with `role` and a list `content`) to messages of the other format, joined by commas.
+    /// Empty if the format cannot express any of it.
     fn translate(&self, message: &[u8]) -> Vec<u8>;
 }
 
-/// The history as encoded pieces, with the places where a cache breakpoint may be put.
+/// The history as encoded pieces, with the positions of cache breakpoints.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryView<'a> {
-    /// Pieces that, one after another, are the elements of the `messages` array, commas included.
+    /// The pieces: concatenated they are the elements of the `messages` array, including commas.
     pub segments: &'a [Bytes],
-    /// Where breakpoints go: segment, and offset in it of the brace that closes a content block.
+    /// The positions of breakpoints: a segment, and the offset in it of the brace that closes a content block.
     pub breakpoints: &'a [(usize, usize)],
 }

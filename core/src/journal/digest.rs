@@ -1,4 +1,4 @@
-//! A number for everything that came out.
+//! A digest of all outputs.
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use crate::{
     json::write::to_text,
 };
 
-/// FNV-1a, 64 bits: not for secrets, but to say whether two runs gave the same bytes.
+/// FNV-1a, 64 bits. Not cryptographic: it shows whether two runs gave the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest(u64);
 
@@ -18,14 +18,14 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Takes bytes in.
+    /// Adds bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 
-    /// Takes an output in: a request with the bytes of its body, everything else as its JSON.
+    /// Adds an output: for a request the bytes of its body, for everything else its JSON.
     pub fn add_output(&mut self, output: &Output) {
         // Strings, numbers and raw JSON only: encoding cannot fail.
         let line: String = match output {
@@ -41,7 +41,7 @@ impl Digest {
         self.add(b"\n");
     }
 
-    /// The number.
+    /// The value of the digest.
     #[must_use]
     pub fn value(self) -> u64 {
         self.0

@@ -19,9 +19,9 @@ pub(super) struct Header {
     /// Always `journal`.
     pub(super) windlass: String,
     pub(super) version: u32,
-    /// The task, as [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json) writes it.
+    /// The session request, as [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json) writes it.
     pub(super) task: RawJson,
-    /// The session as it was when the recording began, if it was not fresh.
+    /// The session at the start of the recording, if it was not new.
     #[serde(default)]
     pub(super) snapshot: Option<String>,
 }
@@ -45,14 +45,14 @@ pub(super) struct InputLine {
     pub(super) input: Input,
 }
 
-/// Another spec that the session goes on with, as a task without a prompt.
+/// A replacement of the spec, as a session request without a prompt.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigureLine {
     pub(super) configure: RawJson,
 }
 
-/// A spec as [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json) writes it.
+/// The spec in the form of [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json).
 pub(super) fn task(spec: &Spec, id: Option<SessionId>, seed: [u8; 32]) -> RawJson {
     let task = SessionRequest {
         seed,
@@ -63,15 +63,15 @@ pub(super) fn task(spec: &Spec, id: Option<SessionId>, seed: [u8; 32]) -> RawJso
     task.to_json()
 }
 
-/// Any value on one line. Strings, numbers, raw JSON and maps with string keys only: encoding cannot fail.
+/// Encodes a value on one line. Strings, numbers, raw JSON and maps with string keys only: encoding cannot fail.
 pub(super) fn encode(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Writes what comes out of a session.
+/// Encodes the outputs of a session.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
-    /// The body of the request before.
+    /// The body of the previous request.
     body: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Outputs {
         let mut same = (body.iter().zip(&self.body))
             .take_while(|(a, b)| a == b)
             .count();
-        // Not inside of a character.
+        // Not in the middle of a character.
         while same > 0 && body.get(same).is_some_and(|byte| byte & 0xc0 == 0x80) {
             same -= 1;
         }
@@ -141,8 +141,8 @@ enum HttpForm<'a> {
 
 #[derive(Serialize)]
 struct BodyForm<'a> {
-    /// Bytes in common with the request before.
+    /// The number of leading bytes that are equal to those of the previous request.
     same: usize,
-    /// What then follows.
+    /// The rest of the body.
     then: &'a str,
 }

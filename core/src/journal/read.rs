@@ -21,35 +21,35 @@ use crate::{
     spec::Spec,
 };
 
-/// A journal that was read.
+/// A parsed journal.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    /// What started the session.
+    /// The request that started the session.
     pub request: SessionRequest,
-    /// The session as it was when the recording began, if it was not fresh.
+    /// The session at the start of the recording, if it was not new.
     pub snapshot: Option<String>,
-    /// What happened.
+    /// The steps, in order.
     pub steps: Vec<JournalStep>,
 }
 
-/// What was done to a session, with what came of it.
+/// A call on a session, with its outputs.
 #[derive(Debug, Clone)]
 pub struct JournalStep {
-    /// The line on which it stands, from 1. Its outputs are on the lines after it.
+    /// Its line, from 1. Its outputs are on the lines after it.
     pub line: usize,
-    /// What was done.
+    /// The call.
     pub call: JournalCall,
-    /// The lines of its outputs, as they stand in the journal.
+    /// The lines of its outputs, as in the journal.
     pub outputs: Vec<String>,
 }
 
-/// What is done to a session.
+/// A call on a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum JournalCall {
     /// [`Session::handle`](crate::Session::handle).
     Handle {
-        /// When.
+        /// The time of the input.
         now: Now,
         /// The input.
         input: Input,
@@ -58,7 +58,7 @@ pub enum JournalCall {
     Configure(Box<Spec>),
 }
 
-/// A text that is no journal of this version.
+/// An invalid journal, or one of another version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -75,7 +75,7 @@ pub enum JournalError {
         /// The version found.
         found: u32,
     },
-    /// The task in the header cannot be started.
+    /// The session request in the header is invalid.
     #[error("line 1: {0}")]
     Request(SessionRequestError),
     /// A line that is neither an input nor an output.
@@ -85,16 +85,16 @@ pub enum JournalError {
         line: usize,
         /// What is wrong with it.
         reason: String,
-        /// What to do about it.
+        /// How to fix it.
         remedy: &'static str,
     },
 }
 
 impl Journal {
-    /// Reads a journal.
+    /// Parses a journal.
     ///
     /// # Errors
-    /// [`JournalError`] with the line and the remedy; nothing of it is taken.
+    /// [`JournalError`] with the line and a remedy.
     pub fn parse(text: &str) -> Result<Self, JournalError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -144,7 +144,7 @@ impl Journal {
         })
     }
 
-    /// What was answered to each effect, in order: the decisions of the model and of people, and what tools gave.
+    /// The answers to each effect, in order: model responses, permission decisions and tool results.
     #[must_use]
     pub fn answers(&self) -> BTreeMap<EffectId, Vec<Answer>> {
         let mut answers: BTreeMap<EffectId, Vec<Answer>> = BTreeMap::new();
@@ -161,7 +161,7 @@ impl Journal {
     }
 }
 
-/// What a line says was done.
+/// The call on a line.
 fn call(line: &str) -> Result<JournalCall, String> {
     if line.starts_with("{\"configure\":") {
         let ConfigureLine { configure } =
@@ -174,7 +174,7 @@ fn call(line: &str) -> Result<JournalCall, String> {
     Ok(JournalCall::Handle { now, input })
 }
 
-/// Whether a line is what a session gave: judged by how it begins, and that it is JSON.
+/// Whether a line is an output of a session, judged by its beginning and whether it is JSON.
 fn is_output(line: &str) -> bool {
     (line.starts_with("{\"output\":") || line.starts_with("{\"refused\":"))
         && crate::json::read::from_str::<serde::de::IgnoredAny>(line).is_ok()

@@ -12,10 +12,9 @@ use crate::{
     spec::Spec,
 };
 
-/// A session that is written down: turn it like one, by hand or by [`drive()`](crate::drive()).
+/// A session that is recorded: run it like a session, directly or with [`drive()`](crate::drive()).
 ///
-/// Every line goes to the sink as soon as it is known, without its line end: what was recorded until a crash is a
-/// journal.
+/// Every line goes to the sink as soon as it is known, without its line end. What was recorded before a crash is a valid journal.
 pub struct Recorder<S> {
     session: Session,
     outputs: Outputs,
@@ -31,7 +30,7 @@ impl<S> fmt::Debug for Recorder<S> {
 }
 
 impl<S: FnMut(&str)> Recorder<S> {
-    /// A fresh session ([`Session::new`]) that is written down from its first input on.
+    /// Creates a session ([`Session::new`]) and records it from its first input on.
     pub fn start(spec: Arc<Spec>, id: SessionId, seed: [u8; 32], mut sink: S) -> Self {
         sink(&header(&spec, id, seed, None));
         Self {
@@ -41,16 +40,15 @@ impl<S: FnMut(&str)> Recorder<S> {
         }
     }
 
-    /// A session that is taken up from a snapshot and written down from there. Its first input must be
-    /// [`Input::Resumed`].
+    /// Restores a session from a snapshot and records it from there. Its first input must be [`Input::Resumed`].
     ///
     /// # Errors
-    /// [`SnapshotError`]; nothing was written.
+    /// [`SnapshotError`]; nothing was recorded.
     pub fn resume(spec: Arc<Spec>, snapshot: &[u8], mut sink: S) -> Result<Self, SnapshotError> {
         let session = Session::restore(spec.clone(), snapshot)?;
-        // It was read as text just now.
+        // It was parsed as text just now.
         let text = String::from_utf8_lossy(snapshot).into_owned();
-        // The snapshot has its own source of ids.
+        // The state of the id generator is in the snapshot.
         sink(&header(&spec, session.id(), [0; 32], Some(text)));
         Ok(Self {
             session,
@@ -59,22 +57,22 @@ impl<S: FnMut(&str)> Recorder<S> {
         })
     }
 
-    /// The session itself.
+    /// The recorded session.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Ends the recording.
+    /// Ends the recording and returns the session.
     #[must_use]
     pub fn into_session(self) -> Session {
         self.session
     }
 
-    /// [`Session::handle`], written down.
+    /// Calls [`Session::handle`] and records it.
     ///
     /// # Errors
-    /// [`HostError`], which is written down as well.
+    /// [`HostError`], which is recorded as well.
     pub fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
         (self.sink)(&encode(&InputLine {
             now,
@@ -87,12 +85,12 @@ impl<S: FnMut(&str)> Recorder<S> {
         handled
     }
 
-    /// [`Session::configure`], written down.
+    /// Calls [`Session::configure`] and records it.
     ///
     /// # Errors
-    /// [`ConfigureError`], which is written down as well.
+    /// [`ConfigureError`], which is recorded as well.
     pub fn configure(&mut self, spec: Arc<Spec>) -> Result<(), ConfigureError> {
-        // It is the session's: only its spec counts.
+        // Only the spec is used when the line is replayed.
         (self.sink)(&encode(&ConfigureLine {
             configure: task(&spec, None, [0; 32]),
         }));
@@ -103,7 +101,7 @@ impl<S: FnMut(&str)> Recorder<S> {
         configured
     }
 
-    /// [`Session::poll`], written down.
+    /// Calls [`Session::poll`] and records the output.
     pub fn poll(&mut self) -> Option<Output> {
         let output = self.session.poll()?;
         (self.sink)(&self.outputs.line(&output));

@@ -1,4 +1,4 @@
-//! Turning a session anew, with the inputs of a journal.
+//! Replaying a journal: runs a session with the recorded inputs.
 
 use alloc::{
     borrow::ToOwned,
@@ -15,37 +15,37 @@ use crate::{
     spec::Spec,
 };
 
-/// How much of a line a difference shows around the place where it begins, in characters.
+/// How much of a line a difference shows around its position, in characters.
 const SHOWN: usize = 160;
 
-/// A journal that was replayed with the same outputs.
+/// The result of a replay with equal outputs.
 #[derive(Debug)]
 pub struct Replayed {
     /// The session at the end.
     pub session: Session,
-    /// Inputs that were handed in.
+    /// The number of inputs.
     pub inputs: usize,
-    /// Outputs that were compared.
+    /// The number of outputs compared.
     pub outputs: usize,
 }
 
-/// The first place at which a replay differs from its journal.
+/// The first difference between a replay and its journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the journal: {}", differing(expected, found))]
 pub struct Difference {
     /// The line of the journal, from 1.
     pub line: usize,
-    /// What stands there; none when the replay gives more than the journal has.
+    /// The line in the journal; none if the replay gives more outputs.
     pub expected: Option<String>,
-    /// What the replay gives; none when it gives less.
+    /// The output of the replay; none if it gives fewer outputs.
     pub found: Option<String>,
 }
 
 impl Journal {
-    /// The session as it was when the recording began.
+    /// The session at the start of the recording.
     ///
     /// # Errors
-    /// [`SnapshotError`], where it was not fresh and cannot be taken up.
+    /// [`SnapshotError`] if the recording began with a snapshot that cannot be restored.
     pub fn session(&self, spec: Arc<Spec>) -> Result<Session, SnapshotError> {
         match &self.snapshot {
             None => {
@@ -57,9 +57,9 @@ impl Journal {
         }
     }
 
-    /// Turns a session with the inputs of the journal and compares what it gives.
+    /// Runs a session with the inputs of the journal and compares its outputs.
     ///
-    /// The last input may have fewer outputs than the replay: the recording may have been cut after any line.
+    /// The last input may have fewer outputs than in the replay, since the recording may have ended after any line.
     ///
     /// # Errors
     /// The first [`Difference`].
@@ -67,7 +67,7 @@ impl Journal {
         self.replay_with(self.request.spec.clone())
     }
 
-    /// The same with another spec: a wire format of your own, or what a changed prompt would change.
+    /// The same with another spec: for a custom wire format, or to see the effect of a changed prompt.
     ///
     /// # Errors
     /// The first [`Difference`].
@@ -129,7 +129,7 @@ fn differing(expected: &Option<String>, found: &Option<String>) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// A line around the place where it begins to differ from the other.
+/// The part of a line around the position where it differs from the other.
 fn shown(line: &Option<String>, other: &Option<String>) -> String {
     let Some(line) = line else {
         return "nothing more".to_owned();

@@ -1,27 +1,27 @@
-//! Decimal numbers with a point or an exponent: read as the binary number that is nearest, written with the fewest
-//! digits that mean it.
+//! Decimal numbers with a point or an exponent: parsed to the nearest binary number, and written with the fewest digits that
+//! represent it.
 //!
-//! What serde_json and the standard library have for this brings tables of powers with it that nothing can compress. Here
-//! a number of few digits is computed, as there, in one step that is exact. For any other the steps of the first attempt
-//! may err by a little; it is put right by comparing the text, as an integer of any length, with the numbers halfway to
-//! the neighbours of the attempt. So what is read is what was written, whichever features serde_json is built with.
+//! The implementations of serde_json and the standard library need tables of powers that hardly compress. Here a number of few
+//! digits is computed, as there, in one exact step. For any other number the first approximation may be off by a little; it is
+//! corrected by comparing the text, as an integer of any length, with the midpoints between the approximation and its neighbours.
+//! So numbers are read exactly, whichever features serde_json is built with.
 
 use alloc::{string::ToString as _, vec::Vec};
 use core::cmp::Ordering;
 
-/// The largest power of ten that a number holds exactly.
+/// The largest power of ten that a `f64` represents exactly.
 const EXACT_POWER: u32 = 22;
-/// Integers below this are held exactly.
+/// Integers below this are represented exactly.
 const EXACT_INTEGER: u64 = 1 << f64::MANTISSA_DIGITS;
-/// The digits that an integer of 64 bits has room for, whatever they are.
+/// The number of decimal digits that always fit into 64 bits.
 const DIGITS_OF_U64: usize = 19;
-/// Halfway between two numbers no text has more digits than 767. Of those behind it counts only whether there are any.
+/// The midpoint between two numbers has at most 767 digits. Of further digits it only matters whether any is not zero.
 const DIGITS: usize = 768;
-/// With its first digit at such a place a number is too large, or zero.
+/// If the first digit is at this power of ten or beyond, the number is too large, or zero.
 const TOO_LARGE: i64 = 310;
 const TOO_SMALL: i64 = -330;
 
-/// The number that is nearest to a text of JSON's form; none if it is too large.
+/// The number nearest to a text in JSON's form; none if it is too large.
 pub(super) fn read(text: &str) -> Option<f64> {
     let (text, is_negative) = match text.strip_prefix('-') {
         Some(text) => (text, true),
@@ -31,8 +31,8 @@ pub(super) fn read(text: &str) -> Option<f64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// The fewest digits that mean a number above zero; of as many the nearest to it. (At some powers of two, where the next
-/// number below is half as far away as that above, one digit less would do, but for one that is not the nearest.)
+/// The fewest digits that represent a positive number; of several such texts the nearest. (At some powers of two, where the next
+/// lower number is half as far away as the next higher one, a shorter text exists that is not the nearest to any.)
 pub(super) fn shortest(number: f64) -> Decimal {
     if let Some(few) = Decimal::of_few_places(number) {
         return few;
@@ -43,9 +43,9 @@ pub(super) fn shortest(number: f64) -> Decimal {
     meant.next().unwrap_or(exact)
 }
 
-/// These digits, times a power of ten.
+/// Digits times a power of ten.
 pub(super) struct Decimal {
-    /// Each from 0 to 9, the first of them not 0.
+    /// Each from 0 to 9; the first is not 0.
     pub(super) digits: Vec<u8>,
     pub(super) power: i64,
 }
@@ -64,19 +64,19 @@ impl Decimal {
         if beyond > 0 {
             let counts = digits.drain(DIGITS..).any(|digit| digit != 0);
             power = power.saturating_add_unsigned(beyond as u64);
-            // It can be put into the last place: nothing is halfway at such a length.
+            // It can be added as the last digit: no midpoint has so many digits.
             digits.extend(counts.then_some(1));
             power -= i64::from(counts);
         }
         Self { digits, power }
     }
 
-    /// The same for most numbers that people write: an integer divided by a power of ten that is exact, as it is read.
+    /// A shortcut for most numbers that people write: an integer divided by an exact power of ten, as when parsing.
     fn of_few_places(number: f64) -> Option<Self> {
         let mut scale = 1.0;
         for places in 0..=EXACT_POWER {
             let scaled = number * scale;
-            // So the nearest integer is known, although the product may be rounded.
+            // The nearest integer is thus known, although the product may be rounded.
             if scaled >= EXACT_INTEGER as f64 / 8.0 {
                 return None;
             }
@@ -98,7 +98,7 @@ impl Decimal {
     fn exactly(number: f64) -> Self {
         let (mantissa, binary) = parts(number);
         let mut natural = Natural::from(mantissa);
-        // Half is five tenths.
+        // A half is five tenths.
         natural.times_power(if binary < 0 { 5 } else { 2 }, binary.unsigned_abs());
         Self {
             digits: natural.into_digits(),
@@ -106,7 +106,7 @@ impl Decimal {
         }
     }
 
-    /// The nearest of so many digits, less zeros at the end; of two the even one.
+    /// The nearest value with this many digits, without trailing zeros; of two equally near the even one.
     fn rounded(&self, length: usize) -> Self {
         let (kept, rest) = self.digits.split_at(length);
         let mut digits = kept.to_vec();
@@ -142,7 +142,7 @@ impl Decimal {
             return Some(first);
         }
         let mut number = first.min(f64::MAX);
-        // The attempt is off by a few steps at most. Where the text is halfway, the neighbour with the even mantissa is meant.
+        // The approximation is off by a few steps at most. At a midpoint, the neighbour with the even mantissa is chosen.
         loop {
             let above = self.against_half_above(number);
             let is_odd = number.to_bits() % 2 == 1;
@@ -165,12 +165,12 @@ impl Decimal {
         }
     }
 
-    /// The number, or one that is not far from it, and whether it is the number.
+    /// An approximation of the number, and whether it is exact.
     fn attempt(&self) -> (f64, bool) {
         let taken = self.digits.iter().take(DIGITS_OF_U64);
         let integer = taken.fold(0_u64, |sum, digit| sum * 10 + u64::from(*digit));
         let left = self.digits.len().saturating_sub(DIGITS_OF_U64);
-        // Less than `TOO_LARGE` and the digits together.
+        // Smaller than `TOO_LARGE` plus the number of digits.
         let power = self.power + left as i64;
         let mut steps = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
         let is_exact = left == 0 && integer <= EXACT_INTEGER && steps <= EXACT_POWER;
@@ -188,7 +188,7 @@ impl Decimal {
         (number, is_exact)
     }
 
-    /// How this compares with what is halfway between a number and the next.
+    /// Compares this with the midpoint between a number and the next higher one.
     fn against_half_above(&self, number: f64) -> Ordering {
         let (mantissa, binary) = parts(number);
         let mut half = Natural::from(2 * mantissa + 1);
@@ -209,7 +209,7 @@ impl Decimal {
     }
 }
 
-/// The mantissa of a number, and the power of two that it is multiplied by.
+/// The mantissa of a number, and its binary exponent.
 fn parts(number: f64) -> (u64, i32) {
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = number.to_bits();
@@ -221,7 +221,7 @@ fn parts(number: f64) -> (u64, i32) {
     (mantissa, exponent - 1075)
 }
 
-/// What stands behind the `e`.
+/// The exponent after the `e`.
 fn exponent_of(text: &str) -> i64 {
     let is_negative = text.starts_with('-');
     let digits = text.trim_start_matches(['+', '-']).bytes();
@@ -231,7 +231,7 @@ fn exponent_of(text: &str) -> i64 {
     if is_negative { -size } else { size }
 }
 
-/// A natural number of any size, from its lowest 32 bits up, the highest of them not zero.
+/// A natural number of any size, as 32-bit digits from the lowest to the highest, the highest not zero.
 #[derive(PartialEq, Eq)]
 struct Natural(Vec<u32>);
 
@@ -265,7 +265,7 @@ impl Natural {
     }
 
     fn times_power(&mut self, base: u32, mut power: u32) {
-        // As many at once as fit.
+        // As many factors at once as fit.
         let at_once = u32::MAX.ilog(base);
         while power > 0 {
             let step = power.min(at_once);

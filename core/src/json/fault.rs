@@ -1,4 +1,4 @@
-//! Why a text could not be read, and where, or why a value could not be written.
+//! Errors of reading and writing JSON.
 
 use alloc::{
     boxed::Box,
@@ -13,21 +13,21 @@ use serde::{
     ser,
 };
 
-/// A text that is no JSON, or JSON of another form; a value that JSON has no form for. One pointer: it is part of what
-/// every reader and writer returns.
+/// A text that is not JSON, or not of the expected type; a value that JSON cannot represent. One pointer in size, since it is
+/// part of the result of every reader and writer.
 #[derive(Debug)]
 pub(crate) struct Fault(Box<Reason>);
 
 #[derive(Debug)]
 struct Reason {
-    /// With line and column, once they are known.
+    /// The reason, with line and column once they are known.
     text: String,
     placed: bool,
     cut: bool,
 }
 
 impl Fault {
-    /// A fault in the text itself, which ends in the middle of something if it was `cut`.
+    /// An error in the text itself; `cut` if the text ends too early.
     pub(super) fn in_text(reason: impl Into<String>, cut: bool) -> Self {
         Self(Box::new(Reason {
             text: reason.into(),
@@ -41,7 +41,7 @@ impl Fault {
         self.0.cut
     }
 
-    /// The same with its place, if it has none yet: behind so many bytes of the text, or the next ones.
+    /// Adds the position, if there is none yet: after this many bytes of the text, or at the next ones.
     pub(super) fn at(mut self, text: &str, bytes: usize, next: usize) -> Self {
         if !core::mem::replace(&mut self.0.placed, true) {
             let before = text.as_bytes().get(..bytes).unwrap_or(text.as_bytes());
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// What to do about JSON that a reader refused for this reason.
+/// How to fix JSON that a reader refused for this reason.
 #[must_use]
 pub fn remedy_for(reason: &str) -> &'static str {
     if reason.starts_with("unknown field") || reason.contains("unknown variant") {
@@ -81,7 +81,7 @@ impl core::error::Error for Fault {}
 impl de::Error for Fault {
     fn custom<T: fmt::Display>(reason: T) -> Self {
         let reason = reason.to_string();
-        // What was read from a text within the text has its place in that.
+        // An error in a text within the text already has its position.
         let placed = has_place(&reason);
         Self(Box::new(Reason {
             text: reason,
@@ -112,7 +112,7 @@ fn unexpected(what: &str, found: Unexpected<'_>, expected: &dyn Expected) -> Fau
     )
 }
 
-/// What was found, in words. Serde's own would bring along another way to print numbers with a point.
+/// The unexpected value, in words. Serde's own description would pull in another number formatter.
 struct Found<'a>(Unexpected<'a>);
 
 impl fmt::Display for Found<'_> {
@@ -131,13 +131,13 @@ impl fmt::Display for Found<'_> {
             Unexpected::Map => f.write_str("map"),
             Unexpected::UnitVariant => f.write_str("unit variant"),
             Unexpected::Other(value) => f.write_str(value),
-            // Not in JSON.
+            // These do not occur in JSON.
             _ => f.write_str("another kind of value"),
         }
     }
 }
 
-/// Whether a reason ends in a place.
+/// Whether a reason ends in a position.
 fn has_place(reason: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut words = reason.rsplit(' ');

@@ -1,8 +1,8 @@
-//! JSON that is carried, not interpreted.
+//! JSON that is carried without interpretation.
 //!
-//! Everything that must survive a round trip byte for byte (tool inputs, schemas, unknown content
-//! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
-//! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
+//! Everything that must survive a round trip byte for byte (tool inputs, schemas, unknown content blocks, structured results) is
+//! a [`RawJson`]: the text itself, validated once. It is never rebuilt from a tree of values, so that key order, number notation
+//! and unknown fields are preserved.
 
 mod decimal;
 mod fault;
@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 pub(crate) use self::fault::Fault;
 pub use self::fault::remedy_for;
 
-/// Under this name serde_json asks for text, and hands it over, that is carried and neither read nor written.
+/// The name under which serde_json requests and passes raw text that is neither parsed nor written.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// One JSON value as text, shared and immutable. Cloning is cheap.
@@ -27,24 +27,24 @@ const RAW_VALUE: &str = "$serde_json::private::RawValue";
 pub struct RawJson(Arc<RawValue>);
 
 impl RawJson {
-    /// Takes text that must be exactly one JSON value.
+    /// Takes a text that must be exactly one JSON value.
     ///
     /// # Errors
-    /// [`JsonError`] with the position of the first fault.
+    /// [`JsonError`] with the position of the first error.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         read::raw(text.into())
             .map(Self::on_one_line)
             .map_err(JsonError::from)
     }
 
-    /// Messages, transcripts and snapshots are lines: line ends between the tokens of a value (in its
-    /// strings there are none) become blanks.
+    /// Messages, transcripts and snapshots consist of lines, so line ends between the tokens of a value are replaced by blanks
+    /// (strings contain none).
     fn on_one_line(raw: Box<RawValue>) -> Self {
         let text = raw.get();
         if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
             return Self(raw.into());
         }
-        // Blanks in place of other white space: still the same value.
+        // Replacing white space by blanks does not change the value.
         let line = read::raw(text.replace(['\n', '\r'], " "));
         Self(line.unwrap_or(raw).into())
     }
@@ -61,7 +61,7 @@ impl RawJson {
     /// The JSON string literal for `text`.
     #[must_use]
     pub fn string(text: &str) -> Self {
-        // Serialising a `str` writes into memory only: there is nothing that can fail.
+        // Serialising a `str` writes into memory only: this cannot fail.
         Self::encode(text).unwrap_or_else(|_| Self::null())
     }
 
@@ -77,26 +77,26 @@ impl RawJson {
         Self::parse("{}").unwrap_or_else(|_| Self::null())
     }
 
-    /// The text.
+    /// The JSON text.
     #[must_use]
     pub fn get(&self) -> &str {
         self.0.get()
     }
 
-    /// The value as serde_json carries it.
+    /// The value in the type of serde_json.
     pub(crate) fn raw(&self) -> &RawValue {
         &self.0
     }
 
-    /// Reads the value into a type.
+    /// Decodes the value.
     ///
     /// # Errors
-    /// [`JsonError`] if the text is not of that shape.
+    /// [`JsonError`] if the value is not of that type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         read::from_str_by_name(self.get()).map_err(JsonError::from)
     }
 
-    /// Reads the value into a type of this crate.
+    /// Decodes the value to a type of this crate.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         read::from_str(self.get()).map_err(JsonError::from)
     }
@@ -107,15 +107,14 @@ impl RawJson {
         self.get().starts_with('{')
     }
 
-    /// Whether any reader takes the value, and not only who carries it: no half of a surrogate pair, no number too large for a double,
-    /// no more than 127 objects and arrays within one another.
+    /// Whether every reader accepts the value, and not only those that carry it: no unpaired surrogates, no number too large for
+    /// a double, at most 127 levels of objects and arrays.
     #[must_use]
     pub fn is_readable(&self) -> bool {
         read::tree(self.get()).is_ok()
     }
 
-    /// How many objects and arrays lie within one another, at the deepest place. Whoever reads a value into a type or a tree
-    /// goes no deeper than 127.
+    /// The depth of nested objects and arrays. Readers accept at most 127 levels when they decode to a type or a tree.
     #[must_use]
     pub fn depth(&self) -> usize {
         let (mut depth, mut deepest) = (0_usize, 0);
@@ -176,21 +175,20 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
-/// For fields that are true where they are left out.
+/// The serde default for fields that are true if absent.
 pub(crate) fn yes() -> bool {
     true
 }
 
-/// Where a piece of JSON that begins with a quotation mark stands first. What memchr has for texts of any kind would be a larger
-/// part of a page than everybody here who looks for one.
+/// The position of the first occurrence of a piece of JSON that begins with a quotation mark. The general search of memchr would
+/// be larger than all callers together.
 pub(crate) fn find(json: &[u8], piece: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'"', json).find(|at| json[*at..].starts_with(piece))
 }
 
-/// An object with the value of the field that tells its kind.
+/// Reads an object along with the value of the field that determines its kind.
 ///
-/// What serde derives for tagged enums reads into a tree first, and [`RawJson`] inside would not
-/// survive that.
+/// What serde derives for tagged enums parses to a tree first, which [`RawJson`] inside does not support.
 pub(crate) fn tagged<'de, D: Deserializer<'de>>(
     deserializer: D,
     tag: &str,
@@ -203,11 +201,11 @@ pub(crate) fn tagged<'de, D: Deserializer<'de>>(
     Ok((kind, raw))
 }
 
-/// Text that is not the JSON it was taken for.
+/// The text is not JSON, or not of the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not the expected JSON: {reason}")]
 pub struct JsonError {
-    /// What the parser or encoder said, with line and column.
+    /// The message of the parser or encoder, with line and column.
     pub reason: String,
 }
 
@@ -227,10 +225,9 @@ impl From<Fault> for JsonError {
     }
 }
 
-/// A JSON object as its fields in their order, each value untouched.
+/// A JSON object as a list of fields in order, with unchanged values.
 ///
-/// This is how a content block of a kind that this version does not know is kept: fields can be
-/// read and replaced without disturbing the others.
+/// Content blocks of unknown kinds are kept in this form: fields can be read and replaced without affecting the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawObject(Vec<(String, RawJson)>);
 
@@ -260,7 +257,7 @@ impl RawObject {
         self.get(key)?.read().ok()
     }
 
-    /// The first field that occurs a second time. Which of the two counts depends on who reads it.
+    /// The first field that occurs twice. JSON readers differ in which of the two counts.
     #[must_use]
     pub fn duplicate(&self) -> Option<&str> {
         let mut seen = alloc::collections::BTreeSet::new();
@@ -272,12 +269,12 @@ impl RawObject {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Takes a field out, however often it is there.
+    /// Removes all occurrences of a field.
     pub fn remove(&mut self, key: &str) {
         self.0.retain(|(known, _)| known != key);
     }
 
-    /// Replaces a field in its place, or appends it.
+    /// Replaces a field in place, or appends it.
     pub fn set(&mut self, key: &str, value: RawJson) {
         match self.0.iter_mut().find(|(k, _)| k == key) {
             Some((_, slot)) => *slot = value,
@@ -285,7 +282,7 @@ impl RawObject {
         }
     }
 
-    /// The object as text again.
+    /// The object as text.
     #[must_use]
     pub fn to_raw(&self) -> RawJson {
         // Keys are strings and values are JSON already: encoding cannot fail.

@@ -1,14 +1,14 @@
-//! Numbers with a point or an exponent, written as serde_json does. Where two texts as short are equally near to a number, the
-//! last digit may be another than that of serde_json.
+//! Numbers with a point or an exponent, written as serde_json does. If two shortest texts are equally near to a number, the last
+//! digit may differ from that of serde_json.
 
 use alloc::string::String;
 use core::fmt::Write as _;
 
 use super::decimal;
 
-/// The longest number of digits that is written out without an exponent.
+/// The largest number of digits that is written without an exponent.
 const LONGEST_PLAIN: i32 = 16;
-/// The most zeros that stand between the point and the first digit.
+/// The most zeros between the point and the first digit.
 const MOST_ZEROS: i32 = 5;
 
 /// Appends a finite number.
@@ -24,7 +24,7 @@ pub(super) fn write(number: f64, out: &mut String) {
     let digits: String = (shortest.digits.iter())
         .map(|digit| char::from(b'0' + digit))
         .collect();
-    // Of the first digit. No number needs more places than fit.
+    // The exponent of the first digit. It fits for every number.
     let exponent = shortest.power + digits.len() as i64 - 1;
     let exponent = i32::try_from(exponent).unwrap_or_default();
     if !(-MOST_ZEROS..LONGEST_PLAIN).contains(&exponent) {
@@ -81,14 +81,14 @@ mod tests {
     fn numbers_are_written_as_serde_json_writes_them() {
         let mut dice = Seeded::new([9; 32]);
         let mut number = || match dice.below(3) {
-            // Sums of money: few digits, and those that a multiplication leaves.
+            // Amounts of money: few digits, and products of such numbers.
             0 => dice.below(1_000_000) as f64 / 1e6 * dice.below(100) as f64,
             1 => dice.below(1 << 40) as f64 / 10f64.powi(dice.below(24) as i32),
             _ => f64::from_bits(dice.below(u64::MAX)).abs(),
         };
         for number in (0..20_000).map(|_| number()).filter(|it| it.is_finite()) {
             let (ours, theirs) = (written(number), serde_json::to_string(&number).unwrap());
-            // Of two texts that are equally near either may stand.
+            // Of two texts that are equally near, either is correct.
             let is_same = ours == theirs || ours.len() == theirs.len();
             assert!(is_same, "{ours} and {theirs}");
             assert_eq!(ours.parse::<f64>(), Ok(number));

@@ -1,14 +1,14 @@
-//! JSON into types, structures from objects only.
+//! Decodes JSON to types; structures only from objects.
 //!
-//! Serde's derived readers are compiled anew for each kind of deserializer, and within it for each type that a value can
-//! be read from. A page has to fetch all of that, so there is one [`Reader`] here with as few ways as JSON needs: it
-//! reads from a text, hands one type for all parts of a value to whoever reads it, and offers a structure nothing but
-//! objects. (Serde would also read it, field by field, from an array. Nobody sends such arrays.) Values, limits and
-//! words for what is wrong are those of serde_json, which the tests hold it against.
+//! Serde's derived readers are compiled for each kind of deserializer, and within it for each type that a value can be read from.
+//! A web page has to download all of that. So there is one [`Reader`] here with as few code paths as JSON needs: it reads from a
+//! text, passes one type for all parts of a value, and reads structures only from objects. (Serde would also read them, field by
+//! field, from arrays. Nobody sends such arrays.) Values, limits and error messages are those of serde_json, and the tests
+//! compare both.
 //!
-//! Fields and variants of our own types are looked up here, in one place, and handed over as their number in the list
-//! that serde derives: comparing names is then compiled once, not for each type. That list also has the names of an
-//! `alias`, which the numbers leave out: no type of this crate has one, and types of others are read by name.
+//! Fields and variants of our own types are looked up here, in one place, and passed as their index in the list that serde
+//! derives: comparing names is then compiled once, not for each type. That list also contains the names of an `alias`, which the
+//! indices leave out. No type of this crate has an alias, and types of other crates are read by name.
 
 #[cfg(test)]
 mod tests;
@@ -31,12 +31,12 @@ use serde_json::{Map, Number, Value, value::RawValue};
 use self::text::{Numeral, Reader};
 use super::{RAW_VALUE, fault::Fault};
 
-/// Reads a whole text as a type of this crate.
+/// Decodes a whole text to a type of this crate.
 pub(crate) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Fault> {
     read::<T, BY_NUMBER>(text)
 }
 
-/// Reads a whole text as a type that may have aliases.
+/// Decodes a whole text to a type that may have aliases.
 pub(super) fn from_str_by_name<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Fault> {
     read::<T, BY_NAME>(text)
 }
@@ -54,7 +54,7 @@ pub(crate) fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T
     from_str(text(bytes)?)
 }
 
-/// Takes a text that is one value, and checks that.
+/// Takes a text, and checks that it is exactly one value.
 pub(crate) fn raw(text: String) -> Result<Box<RawValue>, Fault> {
     let mut reader = Reader::new(&text);
     let value = reader.raw()?;
@@ -67,13 +67,13 @@ pub(crate) fn raw(text: String) -> Result<Box<RawValue>, Fault> {
     carried(value)
 }
 
-/// A text that is one value, which whoever made it knows.
+/// Takes a text that is known to be exactly one value.
 pub(super) fn carried(value: String) -> Result<Box<RawValue>, Fault> {
     let value: StringDeserializer<Fault> = value.into_deserializer();
     Deserialize::deserialize(MapAccessDeserializer::new(Raw(Some(value))))
 }
 
-/// Reads a text as a tree. (What serde_json derives for its trees would bring along its own reader.)
+/// Decodes a text to a tree. (What serde_json derives for its trees would pull in its own reader.)
 pub(crate) fn tree(text: &str) -> Result<Value, Fault> {
     let mut reader = Reader::new(text);
     let value = reader.tree()?;
@@ -87,7 +87,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
         Err(fault) => fault,
     };
     let valid = fault.valid_up_to();
-    // Bytes that end within a character are a text that was cut, as it would be within a token.
+    // Bytes that end within a character are treated as a text that ends too early, as within a token.
     let before = bytes.get(..valid).unwrap_or_default();
     let before = core::str::from_utf8(before).unwrap_or_default();
     let mut reader = Reader::new(before);
@@ -143,11 +143,11 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// How the fields and variants of types are recognised.
+/// How the fields and variants of types are identified.
 const BY_NAME: bool = true;
 const BY_NUMBER: bool = false;
 
-/// The next value, for a type.
+/// Decodes the next value to a type.
 struct Typed<'a, 'de, const NAMED: bool>(&'a mut Reader<'de>);
 
 impl<'de, const NAMED: bool> Typed<'_, 'de, NAMED> {
@@ -290,7 +290,7 @@ impl<'de, const NAMED: bool> Deserializer<'de> for Typed<'_, 'de, NAMED> {
         if NAMED {
             return self.deserialize_map(visitor);
         }
-        // (Not what the type is called: who writes JSON does not know it.)
+        // (Without the name of the type, which the author of the JSON does not know.)
         let level = self.0.open(b'{', &"an object")?;
         let value = visitor.visit_map(Fields(&mut *self.0, fields))?;
         self.0.leave(level, b'}').map(|()| value)
@@ -320,7 +320,7 @@ impl<'de, const NAMED: bool> Deserializer<'de> for Typed<'_, 'de, NAMED> {
     }
 }
 
-/// What an object or array is made of.
+/// The elements of an object or array.
 struct Parts<'a, 'de, const NAMED: bool>(&'a mut Reader<'de>);
 
 impl<'de, const NAMED: bool> SeqAccess<'de> for Parts<'_, 'de, NAMED> {
@@ -355,7 +355,7 @@ impl<'de, const NAMED: bool> MapAccess<'de> for Parts<'_, 'de, NAMED> {
     }
 }
 
-/// The fields of a structure, by their numbers in this list.
+/// The fields of a structure, by their index in this list.
 struct Fields<'a, 'de>(&'a mut Reader<'de>, &'static [&'static str]);
 
 impl<'de> MapAccess<'de> for Fields<'_, 'de> {
@@ -368,7 +368,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
         let Some(number) = self.0.next_field_of(self.1)? else {
             return Ok(None);
         };
-        // A type that wants no fields but its own refuses the number of none.
+        // A type that denies unknown fields refuses the index of an unknown one.
         seed.deserialize(U64Deserializer::new(number))
             .map(Some)
             .map_err(|_: Fault| self.0.unknown_field(self.1))
@@ -379,7 +379,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
     }
 }
 
-/// A variant by its name: a text, or an object with its content as the only field.
+/// A variant by its name: a string, or an object with its content as the only field.
 struct Variant<'a, 'de, const NAMED: bool> {
     reader: &'a mut Reader<'de>,
     variants: &'static [&'static str],
@@ -438,7 +438,7 @@ impl<'de, const NAMED: bool> VariantAccess<'de> for Variant<'_, 'de, NAMED> {
     }
 }
 
-/// A text that is carried, the way serde_json asks for it: as an object of one field.
+/// Raw text in the form that serde_json requests: an object with one field.
 struct Raw<T>(Option<T>);
 
 impl<'de, T: Deserializer<'de, Error = Fault>> MapAccess<'de> for Raw<T> {

@@ -1,9 +1,8 @@
-//! Types into JSON, compact.
+//! Encodes types as compact JSON.
 //!
-//! The counterpart of [`read`](super::read), for the same reason: what serde derives is compiled anew for each kind of
-//! serializer, and that of serde_json brings two ways for every field, one for the text of a value that is carried. Here
-//! everything that a value consists of is written through one type. The bytes are those of serde_json, which the tests
-//! hold it against.
+//! The counterpart of [`read`](super::read), for the same reason: what serde derives is compiled for each kind of serializer, and
+//! that of serde_json has two paths for every field, one of them for raw text. Here all parts of a value are written through one
+//! type. The output is the same as that of serde_json, and the tests compare both.
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +20,7 @@ use serde::{
 
 use super::{RAW_VALUE, fault::Fault, number};
 
-/// The JSON text of a value.
+/// Encodes a value as JSON text.
 pub(crate) fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
     let mut writer = Writer {
         out: String::with_capacity(MOST_FIT),
@@ -31,10 +30,10 @@ pub(crate) fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, Faul
     Ok(writer.out)
 }
 
-/// Bytes that most texts are not longer than: they are written without being moved.
+/// The initial capacity in bytes: most texts fit without reallocation.
 const MOST_FIT: usize = 256;
 
-/// The text of a value that JSON can express, as all of ours can: none for any other.
+/// Encodes a value that JSON can represent, as all of ours can; empty for any other.
 pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> String {
     to_string(value).unwrap_or_default()
 }
@@ -42,11 +41,11 @@ pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> String {
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// Behind the bracket that opens an object or array.
+    /// After the bracket that opens an object or array.
     opened: bool,
     /// Before the name of a field.
     named: bool,
-    /// Before a text that is JSON already.
+    /// Before raw JSON text.
     carried: bool,
 }
 
@@ -63,7 +62,7 @@ impl Writer {
         })
     }
 
-    /// Opens an object whose only field is the variant, and in it what its parts are in.
+    /// Opens an object whose only field is the variant, and in it the brackets of its parts.
     fn open_variant(&mut self, name: &str, brackets: Brackets) -> Result<Parts<'_>, Fault> {
         self.open_content(name)?;
         self.open(brackets)
@@ -96,14 +95,14 @@ impl Writer {
         self.out.push(':');
     }
 
-    /// A number or a word, in quotation marks where it is the name of a field.
+    /// Writes a number or a word, in quotation marks if it is the name of a field.
     fn plain(&mut self, value: impl Display) {
         let mark = if core::mem::replace(&mut self.named, false) {
             "\""
         } else {
             ""
         };
-        // A text takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(self.out, "{mark}{value}{mark}");
     }
 
@@ -157,15 +156,15 @@ fn no_name() -> Fault {
     Fault::custom("key must be a string")
 }
 
-/// What parts are in.
+/// The brackets around parts.
 #[derive(Clone, Copy)]
 enum Brackets {
     Object,
     Array,
-    /// The object that a variant is, too.
+    /// Also the object that represents a variant.
     ObjectOfVariant,
     ArrayOfVariant,
-    /// None: it is one text, carried.
+    /// None: the content is one raw text.
     None,
 }
 
@@ -242,14 +241,13 @@ impl<'a> Serializer for &'a mut Writer {
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Fault> {
-        // The shortest text that means the same to whoever reads it as single precision would be another; nothing of ours
-        // has that.
+        // The shortest text for single precision may differ; no value of ours has that type.
         self.serialize_f64(value.into())
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Fault> {
         if !value.is_finite() {
-            // JSON has no name for what is no number.
+            // JSON cannot represent NaN and infinities.
             return self.null();
         }
         if core::mem::replace(&mut self.named, false) {
@@ -375,7 +373,7 @@ impl<'a> Serializer for &'a mut Writer {
     }
 }
 
-/// What an object or array is made of.
+/// The elements of an object or array.
 struct Parts<'a> {
     writer: &'a mut Writer,
     brackets: Brackets,

@@ -4,8 +4,8 @@ use super::{glob, is_under};
 use crate::tool::{Access, FsGrant};
 
 impl FsGrant {
-    /// What may be done at an absolute, real path: none when no root contains it or a deny pattern
-    /// closes it, so that it looks like a file that does not exist.
+    /// The access that is allowed at an absolute, resolved path. None if no root contains it or a deny pattern excludes it, so
+    /// that it looks like a file that does not exist.
     ///
     /// ```
     /// use windlass_core::tool::{Access, DenyPattern, FsGrant, GrantRoot};

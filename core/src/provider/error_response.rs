@@ -1,16 +1,16 @@
-//! What error responses have in common, whatever the wire format.
+//! Error handling that all wire formats share.
 
 use alloc::{borrow::ToOwned, format, string::String};
 
 use super::{ApiError, WireError};
 use crate::{json::Fault, model::ErrorClass};
 
-/// An error response of this status, of which the server said this much.
+/// The error for a response with this status and this message of the server.
 pub(super) fn of_status(status: u16, said: &str) -> ApiError {
     of_class(class_of_status(status), status, said)
 }
 
-/// The same where the server's words tell the class better than its status.
+/// The same if the server's message determines the class better than the status.
 pub(super) fn of_class(class: ErrorClass, status: u16, said: &str) -> ApiError {
     let advice = match class {
         ErrorClass::AuthenticationFailed => ": check the API key",
@@ -26,7 +26,7 @@ pub(super) fn of_class(class: ErrorClass, status: u16, said: &str) -> ApiError {
     }
 }
 
-/// An error that was reported inside a response.
+/// An error that was reported within a response.
 pub(super) fn in_stream(class: ErrorClass, retryable: bool, said: &str) -> ApiError {
     ApiError {
         class,
@@ -37,7 +37,7 @@ pub(super) fn in_stream(class: ErrorClass, retryable: bool, said: &str) -> ApiEr
     }
 }
 
-/// Whether these words say that the conversation does not fit; few servers have a code for it.
+/// Whether this message says that the conversation is too long; few servers have a code for that.
 fn is_too_long(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     [
@@ -68,7 +68,7 @@ pub(super) fn class_of_status(status: u16) -> ErrorClass {
     }
 }
 
-/// The type and the message of an error as one text.
+/// The type and the message of an error combined.
 pub(super) fn describe(kind: &str, message: &str) -> String {
     match (kind, message) {
         ("", "") => "no details given".to_owned(),

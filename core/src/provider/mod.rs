@@ -1,7 +1,7 @@
-//! The seam between the loop and a model's wire format.
+//! The interface between the loop and a model's wire format.
 //!
-//! The loop knows requests and responses; a [`Provider`] knows bytes. Another wire format is
-//! another implementation, never a branch in the loop.
+//! The loop works with requests and responses; a [`Provider`] works with bytes. Another wire format is another implementation,
+//! never a branch in the loop.
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 use core::fmt::{self, Debug};
@@ -25,7 +25,7 @@ pub use model_request::{ModelRequest, Opening, ToolOffer};
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Send + Sync {
-    /// Its name in JSON ([`ModelSpec::provider`](crate::spec::ModelSpec)). None (the default): it has none.
+    /// Its name in JSON ([`ModelSpec::provider`](crate::spec::ModelSpec)). None (the default): it has no name.
     fn json_form(&self) -> Option<RawJson> {
         None
     }
@@ -33,13 +33,13 @@ pub trait Provider: Send + Sync {
     /// The part of a request that is the same for every turn until a setting changes: encoded once and kept.
     fn prefix(&self, opening: &Opening<'_>) -> Prefix;
 
-    /// How a message of the history is put for formats whose messages are not those of the Messages API.
-    /// None (the default): they are sent as they are kept.
+    /// The translator for formats whose messages differ from those of the Messages API. None (the default): messages are sent as
+    /// they are stored.
     fn translator(&self) -> Option<&dyn Translator> {
         None
     }
 
-    /// A request from the prefix and the history's pieces.
+    /// Builds a request from the prefix and the history's pieces.
     fn request(
         &self,
         request: &ModelRequest<'_>,
@@ -47,38 +47,39 @@ pub trait Provider: Send + Sync {
         history: HistoryView<'_>,
     ) -> HttpRequest;
 
-    /// Whether definitions can be sent that the model sees only once a `tool_reference` block in the history
-    /// names them. Without that, a tool's definition joins the request when it was found. `facts`: what is known of the model.
+    /// Whether it supports deferred definitions, which the model sees only once a `tool_reference` block in the history names
+    /// them. If not, a tool's definition is added to the request when it is found. `facts`: the catalogue entry of the model.
     fn takes_deferred_tools(&self, facts: Option<&ModelFacts>) -> bool {
         let _ = facts;
         false
     }
 
-    /// A decoder for one successful response. `wants_events`: collect the raw stream events too.
+    /// A decoder for one successful response. `wants_events`: also collect the raw stream events.
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder>;
 
-    /// How the rate limit stands after a response with this status and these headers, if it says so.
+    /// The state of the rate limit according to a response's status and headers, if they contain it.
     fn rate_limit(&self, status: u16, headers: &[(String, String)]) -> Option<RateLimitInfo> {
         let _ = (status, headers);
         None
     }
 
-    /// Whether it clears old tool results by itself when the request says so
-    /// ([`Clearing`](crate::context::Clearing)); if not, the core does.
+    /// Whether it clears old tool results itself if the request asks for it ([`Clearing`](crate::context::Clearing)). If not, the
+    /// core does.
     fn clears_tool_results(&self) -> bool {
         false
     }
 
-    /// The same request, but the model may not call tools. Formats that cannot say that leave it as it is.
+    /// The same request, but the model may not call tools. Formats that cannot express this return it unchanged.
     fn forbid_tools(&self, request: HttpRequest) -> HttpRequest {
         request
     }
 
-    /// What an error response means.
+    /// Interprets an error response.
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
 }
 
-/// As JSON names it. (Not by a supertrait: every implementation would carry how its fields are shown into a page.)
+/// Shows the JSON name. (`Debug` is not a supertrait, since the derived implementations would increase the download size of web
+/// pages.)
 impl Debug for dyn Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.json_form() {
@@ -93,7 +94,7 @@ impl Debug for dyn Provider {
 pub struct Prefix {
     /// Everything before the first message.
     pub bytes: Bytes,
-    /// Beta features that something in it needs, besides those of the request.
+    /// Beta features that it requires, in addition to those of the request.
     pub betas: Vec<String>,
 }
 
@@ -117,56 +118,56 @@ impl Debug for dyn Decoder {
     }
 }
 
-/// Decodes one response as its bytes arrive, at any boundary.
+/// Decodes one response as its bytes arrive, split at any boundary.
 pub trait Decoder: Send {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     ///
     /// # Errors
-    /// [`WireError`] when the stream says so or makes no sense; the response is lost.
+    /// [`WireError`] if the stream reports an error or is malformed; the response is lost.
     fn feed(&mut self, bytes: &[u8]) -> Result<(), WireError>;
 
-    /// The raw events since the last call, when they were wanted.
+    /// The raw events since the last call, if they were wanted.
     fn take_events(&mut self) -> Vec<RawJson>;
 
-    /// Whether the response is complete; what follows is ignored.
+    /// Whether the response is complete; further bytes are ignored.
     fn is_complete(&self) -> bool;
 
-    /// How much of the response has come: a number that grows with every piece of it, and with nothing else. A server that
-    /// only says that it is still there has sent none. None (the default): every byte counts.
+    /// A number that grows with every piece of content, and with nothing else: keep-alives do not count. None (the default):
+    /// every byte counts.
     fn progress(&self) -> Option<u64> {
         None
     }
 
-    /// The response.
+    /// The complete response.
     ///
     /// # Errors
-    /// [`WireError::Cut`] when the stream ended too early.
+    /// [`WireError::Cut`] if the stream ended too early.
     fn finish(self: Box<Self>) -> Result<Response, WireError>;
 
-    /// What has come of a response that is given up in its middle: blocks as far as they are, the usage that was told. None (the
-    /// default) where nothing can be told before the end.
+    /// What was received of a response that is abandoned: incomplete blocks, and the usage reported so far. None (the default) if
+    /// nothing is known before the end.
     fn so_far(self: Box<Self>) -> Option<Response> {
         None
     }
 }
 
-/// Content blocks that a response may have: what holds them is made for a handful.
+/// The most content blocks in a response: the data structure for them is meant for a few.
 pub(crate) const MOST_BLOCKS: usize = 50_000;
 
 /// A complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// The provider's id.
+    /// The provider's id of the response.
     pub id: String,
     /// The model that answered.
     pub model: String,
     /// Content blocks in order.
     pub content: Vec<Block>,
-    /// Why it stopped.
+    /// Why the response stopped.
     pub stop_reason: Option<StopReason>,
-    /// The stop sequence, when that was the reason.
+    /// The stop sequence, if one ended the response.
     pub stop_sequence: Option<String>,
-    /// Tokens.
+    /// Token counts.
     pub usage: Usage,
 }
 
@@ -178,24 +179,24 @@ pub struct ApiError {
     pub class: ErrorClass,
     /// The HTTP status; none for an error inside a stream.
     pub status: Option<u16>,
-    /// What the provider said, with the status and what to do.
+    /// The provider's message, with the status and what to do.
     pub message: String,
     /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// Whether the conversation is longer than the model or the server takes: a shorter one may succeed.
+    /// Whether the conversation is longer than the model or the server accepts; a shorter one may succeed.
     pub too_long: bool,
 }
 
-/// A response that cannot be used.
+/// An unusable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The provider reported an error inside the stream.
     #[error(transparent)]
     Api(ApiError),
-    /// The stream ended before the response did.
+    /// The stream ended before the response was complete.
     #[error("the model server closed the stream before the response was complete")]
     Cut,
-    /// The bytes are not of the wire format.
+    /// The bytes do not follow the wire format.
     #[error("the model server sent something that is not a response: {reason}")]
     Garbled {
         /// What was found, and where.
@@ -210,12 +211,12 @@ impl WireError {
         }
     }
 
-    /// The error as an API error, for the result and the retry policy.
+    /// Converts it to an API error, for the result and the retry policy.
     #[must_use]
     pub fn into_api_error(self) -> ApiError {
         match self {
             Self::Api(error) => error,
-            // Both may be the fault of a moment: a server restarting, a proxy in between.
+            // Both may be temporary: a restarting server, a proxy.
             cut @ (Self::Cut | Self::Garbled { .. }) => ApiError {
                 class: ErrorClass::ServerError,
                 status: None,

@@ -1,5 +1,5 @@
-//! Wire formats by their names in JSON: `"anthropic"` (and what is left out or `null`), `"openai"`, or `{"openai": {…}}` with the
-//! settings of [`ChatCompletions`].
+//! The JSON names of wire formats: `"anthropic"` (also if absent or `null`), `"openai"`, or `{"openai": {…}}` with the settings
+//! of [`ChatCompletions`].
 
 use alloc::{format, string::String, sync::Arc};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use super::{Provider, messages::MessagesApi, openai::ChatCompletions};
 use crate::json::RawJson;
 
-/// A format that has no name is `null`: whoever reads it puts it back.
+/// A format without a name becomes `null`: whoever reads it must set it again.
 pub(crate) fn serialize<S: Serializer>(
     provider: &Arc<dyn Provider>,
     serializer: S,
@@ -19,7 +19,7 @@ pub(crate) fn serialize<S: Serializer>(
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Arc<dyn Provider>, D::Error> {
-    // Raw JSON, because settings may hold some, which does not go through an untagged enum.
+    // Read as raw JSON, because settings may contain raw JSON, which untagged enums do not support.
     let form = RawJson::deserialize(deserializer)?;
     read(&form).map_err(D::Error::custom)
 }

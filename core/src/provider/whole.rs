@@ -8,22 +8,22 @@ use crate::{
     model::ErrorClass,
 };
 
-/// Collects the body and reads it at the end.
+/// Collects the body and decodes it at the end.
 #[derive(Debug)]
 pub(super) struct WholeDecoder {
     content_type: String,
     body: Vec<u8>,
-    /// Bytes that are not white space, which some servers send to say that they are still there.
+    /// The number of bytes without white space, which some servers send as a keep-alive.
     progress: u64,
     read: fn(&[u8]) -> Result<Response, Unread>,
 }
 
-/// A body that is no response.
+/// A body that is not a response.
 #[derive(Debug)]
 pub(super) enum Unread {
     /// It is not JSON, or not of the wire format.
     Form,
-    /// It is, and reports an error.
+    /// It is, but reports an error.
     Reported(ApiError),
 }
 
@@ -34,7 +34,7 @@ impl From<Fault> for Unread {
 }
 
 impl WholeDecoder {
-    /// A decoder for a wire format, whose responses `read` takes.
+    /// A decoder for a wire format whose responses `read` decodes.
     pub(super) fn new(content_type: &str, read: fn(&[u8]) -> Result<Response, Unread>) -> Self {
         Self {
             content_type: content_type.to_owned(),
@@ -86,7 +86,7 @@ impl Decoder for WholeDecoder {
     fn finish(self: Box<Self>) -> Result<Response, WireError> {
         match (self.read)(&self.body) {
             Ok(response) => Ok(response),
-            // A body that breaks off is a cut; anything else is another service's answer.
+            // A body that breaks off is cut off; anything else is the answer of another service.
             Err(Unread::Form) if breaks_off(&self.body) => Err(WireError::Cut),
             Err(Unread::Form) => Err(WireError::Api(self.not_the_api())),
             Err(Unread::Reported(error)) => Err(WireError::Api(error)),
@@ -94,15 +94,15 @@ impl Decoder for WholeDecoder {
     }
 }
 
-/// Whether it is the beginning of a JSON value. (What the reader of the form says is no sign: some forms are
-/// told apart by trying, and then the end is only one of several complaints. Nor is it enough to skip the value:
-/// then a number that ends in its point counts as wrong, not as unfinished.)
+/// Whether the body is the beginning of a JSON value. (The error of `read` does not tell: some formats are distinguished by
+/// trying, and then the unexpected end is only one of several errors. Skipping the value is not enough either: a number that ends
+/// in a point would count as invalid, not as incomplete.)
 fn breaks_off(body: &[u8]) -> bool {
     let read = json::read::text(body).and_then(json::read::tree);
     !body.is_empty() && read.is_err_and(|error| error.is_cut())
 }
 
-/// Whether a response of this content type is a stream of events.
+/// Whether a response of this content type is an event stream.
 pub(super) fn is_event_stream(content_type: &str) -> bool {
     const STREAM: &str = "text/event-stream";
     let kind = content_type.get(..STREAM.len()).unwrap_or("");

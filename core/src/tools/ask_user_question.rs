@@ -1,8 +1,8 @@
-//! AskUserQuestion: questions with choices for the person (Agent SDK reference, `AskUserQuestionInput`,
-//! `AskUserQuestionOutput`).
+//! AskUserQuestion: questions with choices for the user (Agent SDK reference, `AskUserQuestionInput`, `AskUserQuestionOutput`).
 //!
-//! The permission question is the asking: whoever decides about the call puts the questions to the person
-//! and allows it with an input that has `answers` in addition, question to text. Nobody else can fill these
+//! The questions are asked through the permission request: whoever decides about the call shows the questions to the user and
+//! allows it with an input that has an additional field `answers`, from question to text. Nobody else can fill it in: answers
+//! that the model writes are removed before anybody sees them.
 //! in: what the model writes there is taken out before anybody sees it.
 
 use alloc::{format, string::String, vec::Vec};
@@ -54,7 +54,7 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
   "required": ["questions"]
 }"#;
 
-/// The field of the input that holds what the person said.
+/// The field of the input with the user's answers.
 const ANSWERS: &str = "answers";
 
 /// The input.
@@ -62,7 +62,7 @@ const ANSWERS: &str = "answers";
 pub struct AskUserQuestionInput {
     /// One to four questions.
     pub questions: Vec<Question>,
-    /// What the person said, by question: filled in by whoever asked them, never by the model.
+    /// The user's answers by question. Set by whoever asked the questions, never by the model.
     #[serde(default)]
     pub answers: Option<Answers>,
 }
@@ -73,24 +73,24 @@ pub struct AskUserQuestionInput {
 pub struct Question {
     /// The whole question.
     pub question: String,
-    /// What stands for it where space is short: at most 12 characters.
+    /// A short label for the question: at most 12 characters.
     pub header: String,
     /// Two to four choices.
     pub options: Vec<Choice>,
-    /// Whether several may be taken.
+    /// Whether several choices may be selected.
     pub multi_select: bool,
 }
 
 /// A choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// What it is called.
+    /// Its label.
     pub label: String,
-    /// What it means.
+    /// Its meaning.
     pub description: String,
 }
 
-/// Answers by question, in the order in which they were given. Several choices are one text, joined by commas.
+/// Answers by question, in the order in which they were given. Several choices are one text, separated by commas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers(pub Vec<(String, String)>);
 
@@ -101,7 +101,7 @@ impl Serialize for Answers {
 }
 
 impl<'de> Deserialize<'de> for Answers {
-    /// Several choices may also come as a list of texts.
+    /// Several choices may also be a list of texts.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -141,13 +141,13 @@ impl<'de> Deserialize<'de> for Answers {
 /// The structured output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskUserQuestionOutput {
-    /// What was asked.
+    /// The questions.
     pub questions: Vec<Question>,
-    /// What was answered; a question that is missing here got no answer.
+    /// The answers; a question that is missing was not answered.
     pub answers: Answers,
 }
 
-/// Takes out what only a person may say.
+/// Removes the answers from the model's input, which only a person may give.
 pub(super) fn without_answers(input: RawJson) -> RawJson {
     match RawObject::parse(input.get()) {
         Ok(mut object) if object.get(ANSWERS).is_some() => {
@@ -158,7 +158,7 @@ pub(super) fn without_answers(input: RawJson) -> RawJson {
     }
 }
 
-/// What the schema cannot say: that questions, and the choices of each, differ from each other.
+/// Checks what the schema cannot express: the questions, and the choices of each, must differ from each other.
 pub(super) fn fault(input: &RawJson) -> Option<String> {
     let input: AskUserQuestionInput = match input.read() {
         Ok(input) => input,
@@ -178,7 +178,7 @@ pub(super) fn fault(input: &RawJson) -> Option<String> {
     })
 }
 
-/// The first text that is there a second time.
+/// The first text that occurs twice.
 fn twice<'a>(mut texts: impl Iterator<Item = &'a String>) -> Option<&'a String> {
     let mut seen = SortedMap::new();
     texts.find(|text| seen.insert(text.trim(), ()).is_some())

@@ -1,5 +1,5 @@
-//! TaskOutput and TaskStop: background tasks, under the present and the older names (Agent SDK reference,
-//! `TaskOutputInput`, `TaskStopInput`, `TaskStopOutput`; `BashOutput` and `KillBash` before them).
+//! TaskOutput and TaskStop: tools for background tasks, under their current and older names (Agent SDK reference,
+//! `TaskOutputInput`, `TaskStopInput`, `TaskStopOutput`; formerly `BashOutput` and `KillBash`).
 
 use alloc::{
     borrow::ToOwned,
@@ -14,7 +14,7 @@ use crate::{
     pattern::{Pattern, PatternError},
 };
 
-/// How long TaskOutput waits when nothing is said, in milliseconds.
+/// The default time that TaskOutput waits, in milliseconds.
 pub const DEFAULT_WAIT_MS: u64 = 30_000;
 /// The longest it waits, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 600_000;
@@ -23,7 +23,7 @@ pub(crate) const OUTPUT_DESCRIPTION: &str = "Reads what a background task has pu
 With `block` it waits for the task to end, at most `timeout` milliseconds; without, it answers at once. \
 You are told when a background task ends: there is no need to ask again and again.";
 
-/// `bash_id` of the older tool has become `task_id` before the schema is applied.
+/// `bash_id` of the older tool is renamed to `task_id` before the schema is applied.
 pub(crate) const OUTPUT_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
@@ -46,7 +46,7 @@ pub(crate) const STOP_SCHEMA: &str = r#"{
   }
 }"#;
 
-/// What TaskOutput is asked for.
+/// The input of TaskOutput.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskOutputInput {
     /// The task.
@@ -54,10 +54,10 @@ pub struct TaskOutputInput {
     /// Whether to wait for its end.
     #[serde(default = "crate::json::yes")]
     pub block: bool,
-    /// The longest wait in milliseconds.
+    /// The longest time to wait, in milliseconds.
     #[serde(default = "default_wait")]
     pub timeout: Milliseconds,
-    /// Only lines that match.
+    /// A pattern; only matching lines are returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
 }
@@ -66,7 +66,7 @@ fn default_wait() -> Milliseconds {
     Milliseconds(DEFAULT_WAIT_MS)
 }
 
-/// Milliseconds, whole. A number of any spelling is read: models write `5000.0` and `5e3` too.
+/// Whole milliseconds. Any notation of the number is accepted: models also write `5000.0` and `5e3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Milliseconds(pub u64);
@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Milliseconds {
         let number = serde_json::Number::deserialize(deserializer)?;
         let whole = number.as_u64().or_else(|| {
             let number = number.as_f64().filter(|n| *n >= 0.0)?;
-            // Cut, not rounded; far beyond the longest wait it saturates.
+            // Truncated, not rounded; far beyond the longest wait it saturates.
             Some(number as u64)
         });
         whole
@@ -85,47 +85,47 @@ impl<'de> Deserialize<'de> for Milliseconds {
     }
 }
 
-/// What TaskStop is asked for.
+/// The input of TaskStop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStopInput {
     /// The task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Its older name.
+    /// The older name of the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell_id: Option<String>,
 }
 
-/// What TaskStop answers.
+/// The output of TaskStop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStopOutput {
-    /// One sentence.
+    /// A message in one sentence.
     pub message: String,
     /// The task.
     pub task_id: String,
-    /// [`TaskKind`](crate::message::TaskKind) by its name.
+    /// The name of the [`TaskKind`](crate::message::TaskKind).
     pub task_type: String,
-    /// The command, of a task that is one.
+    /// The command, if the task runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
-/// What TaskOutput answers. The Agent SDK reference gives no shape for it; this one is ours.
+/// The output of TaskOutput. The Agent SDK reference does not specify its form; this one is ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOutputOutput {
     /// The task.
     pub task_id: String,
-    /// [`TaskKind`](crate::message::TaskKind) by its name.
+    /// The name of the [`TaskKind`](crate::message::TaskKind).
     pub task_type: String,
     /// `running`, `completed`, `failed` or `stopped`.
     pub status: String,
-    /// The task in a few words.
+    /// A short description.
     pub description: String,
-    /// What it has put out.
+    /// Its output so far.
     pub output: String,
 }
 
-/// The input of a call under an older name, as the present tool takes it.
+/// Converts the input of a call under an older name to that of the current tool.
 pub(crate) fn present_input(name: &str, input: &RawJson) -> RawJson {
     let (old, new) = match name {
         "BashOutput" => ("bash_id", "task_id"),
@@ -149,10 +149,10 @@ pub(crate) fn present_input(name: &str, input: &RawJson) -> RawJson {
     present.to_raw()
 }
 
-/// The lines of an output that match.
+/// The lines of an output that match a pattern.
 ///
 /// # Errors
-/// [`PatternError`] with the place.
+/// [`PatternError`] with the position.
 pub(crate) fn filtered(output: &str, filter: &str) -> Result<String, PatternError> {
     let pattern = Pattern::new(filter)?;
     let lines: Vec<&str> = output
@@ -162,7 +162,7 @@ pub(crate) fn filtered(output: &str, filter: &str) -> Result<String, PatternErro
     Ok(lines.join("\n"))
 }
 
-/// The last part of a text that fits into `limit` bytes, from the beginning of a line where there is one.
+/// The last part of a text that fits into `limit` bytes, starting at the beginning of a line if possible.
 pub(crate) fn tail(text: &str, limit: usize) -> &str {
     let Some(mut from) = text.len().checked_sub(limit).filter(|from| *from > 0) else {
         return text;
@@ -177,12 +177,12 @@ pub(crate) fn tail(text: &str, limit: usize) -> &str {
     }
 }
 
-/// The command of a call, for those that have one.
+/// The command of a call, if it has one.
 pub(crate) fn command_of(input: &RawJson) -> Option<String> {
     RawObject::parse(input.get()).ok()?.get_string("command")
 }
 
-/// The description a call gives of itself, or its command, or its tool's name.
+/// The description in a call's input, or its command, or the name of its tool.
 pub(crate) fn description_of(name: &str, input: &RawJson) -> String {
     let fields = RawObject::parse(input.get()).unwrap_or_default();
     let given = |key: &str| {

@@ -8,7 +8,7 @@
 //! | `permissionMode` | the mode's name | only to `plan`: a model may hold itself back, not let itself loose |
 //! | `outputStyle` | the style's name | no |
 //!
-//! Reading needs nobody's consent; changing is judged like any other call.
+//! Reading needs no consent; a change is judged like any other call.
 
 use alloc::{
     borrow::ToOwned,
@@ -39,7 +39,7 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
   "required": ["setting"]
 }"#;
 
-/// Goes back to what the session was told when it began.
+/// Restores the setting of the spec.
 const DEFAULT: &str = "default";
 
 /// The input.
@@ -56,29 +56,29 @@ pub struct ConfigInput {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfigOutput {
-    /// Whether it was done.
+    /// Whether it succeeded.
     pub success: bool,
-    /// What was to be done.
+    /// The requested operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<ConfigOperation>,
     /// The setting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
-    /// What was read.
+    /// The value that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<RawJson>,
-    /// What it was before it was set.
+    /// The value before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_value: Option<RawJson>,
-    /// What it is since.
+    /// The value after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_value: Option<RawJson>,
-    /// Why it was not done.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Reading or changing.
+/// The operation: reading or changing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConfigOperation {
@@ -88,7 +88,7 @@ pub enum ConfigOperation {
     Set,
 }
 
-/// Reading is free.
+/// Reading needs no consent.
 pub(super) fn consent(input: &RawJson) -> Consent {
     match RawObject::parse(input.get()) {
         Ok(fields) if fields.get("value").is_none() => Consent::Free,
@@ -96,7 +96,7 @@ pub(super) fn consent(input: &RawJson) -> Consent {
     }
 }
 
-/// A setting that the core knows.
+/// A setting that the core supports.
 #[derive(Clone, Copy)]
 enum Setting {
     Model,
@@ -133,7 +133,7 @@ impl Setting {
         }
     }
 
-    /// The change that a value means, and the value as it is then.
+    /// The change for a value, and the resulting value.
     fn change(self, value: &RawJson, seen: &Seen<'_>) -> Result<(Change, RawJson), String> {
         let text = value.read::<String>().ok();
         let is_default = text.as_deref() == Some(DEFAULT);

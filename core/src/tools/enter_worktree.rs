@@ -1,14 +1,14 @@
-//! EnterWorktree: moves the work into a git worktree (Agent SDK reference, `EnterWorktreeInput`, `EnterWorktreeOutput`).
+//! EnterWorktree: moves the session into a git worktree (Agent SDK reference, `EnterWorktreeInput`, `EnterWorktreeOutput`).
 //!
-//! What it does to files is the host's part: the call goes out like that of any tool, and the host answers with an
-//! [`EnterWorktreeOutput`] as the structured output. What follows from it is the session's: later calls, hooks, questions and
-//! the first message of the next answer have the new tree as working directory, and the workspace is there. Rules that allow
-//! files below the working directory mean the new tree then; rules that deny or ask mean both.
+//! The host handles the files: the call is sent to it like that of any tool, and it answers with an [`EnterWorktreeOutput`] as
+//! the structured output. The session handles the consequences: for later calls, hooks, permission requests and the first message
+//! of the next answer, the worktree is the working directory and the workspace. Allow rules for files below the working directory
+//! then apply to the worktree; deny and ask rules apply to both.
 //!
-//! A task with `isolation: "worktree"` begins with the same call, for the agent alone.
+//! A task with `isolation: "worktree"` begins with the same call, for the agent only.
 //!
-//! Hooks of `WorktreeCreate` are asked before the call goes out (Agent SDK types, `WorktreeCreateHookSpecificOutput`). One that
-//! gives a path has made the worktree; one that blocks has it not made; where none does either, the host makes it.
+//! Hooks of `WorktreeCreate` run before the call is sent (Agent SDK types, `WorktreeCreateHookSpecificOutput`). A hook that
+//! returns a path has created the worktree; one that blocks refuses it; if neither happens, the host creates the worktree.
 
 use alloc::{format, string::String};
 
@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{content::ResultBlock, json::RawJson, tool::ToolResult};
 
-/// What the names of worktrees that are made for agents begin with. They go with their agents, so no other may have such a name.
+/// The name prefix of worktrees that are created for agents. They are removed with their agents, so that no other worktree may
+/// have such a name.
 pub const OF_AGENTS: &str = "agent-";
 
 pub(super) const DESCRIPTION: &str = "Makes a git worktree of the repository in the working directory and moves the work there: from then on, relative paths and \
@@ -33,30 +34,30 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
 /// The input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterWorktreeInput {
-    /// The worktree's name; the host makes one up without.
+    /// The worktree's name; if absent, the host chooses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where a `WorktreeCreate` hook has made it: the host makes none then and says whether it can be worked in. Only the
-    /// session says so; what a model writes here is dropped.
+    /// The path at which a `WorktreeCreate` hook has created it. The host then creates none and only checks that it is usable.
+    /// Set only by the session; a value from the model is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
-/// The structured output, made by the host.
+/// The structured output, produced by the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnterWorktreeOutput {
-    /// Where it is: absolute and real.
+    /// Its path: absolute and resolved.
     pub worktree_path: String,
     /// The branch that is checked out there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_branch: Option<String>,
-    /// What the model reads.
+    /// The message for the model.
     pub message: String,
 }
 
 impl EnterWorktreeOutput {
-    /// The result of a call that made a worktree.
+    /// The tool result of a call that created a worktree.
     #[must_use]
     pub fn into_result(self) -> ToolResult {
         ToolResult {
@@ -66,7 +67,7 @@ impl EnterWorktreeOutput {
         }
     }
 
-    /// What a host answered, if the work can go on there.
+    /// The host's answer, if the worktree can be used.
     pub(crate) fn of(result: &ToolResult) -> Result<Self, ToolResult> {
         if result.is_error {
             return Err(result.clone());
@@ -92,7 +93,7 @@ impl EnterWorktreeOutput {
     }
 }
 
-/// What is wrong with the input beyond its schema: a name that would lead out of where worktrees are kept.
+/// Checks the name beyond the schema: it must not lead out of the folder for worktrees.
 pub(super) fn fault(input: &RawJson) -> Option<String> {
     let input: EnterWorktreeInput = input.read().ok()?;
     let name = input.name?;

@@ -1,13 +1,12 @@
-//! ExitPlanMode: presents a plan, and leaves plan mode when it is approved (Agent SDK reference,
-//! `ExitPlanModeInput`, `ExitPlanModeOutput`).
+//! ExitPlanMode: presents a plan, and leaves plan mode when it is approved (Agent SDK reference, `ExitPlanModeInput`,
+//! `ExitPlanModeOutput`).
 //!
-//! The plan is the text of the response that makes the call; an input with `plan`, as older versions of the
-//! tool had it, is taken as well, and so is one in which whoever approved changed it.
+//! The plan is the text of the response that makes the call. An input with `plan` is accepted as well: older versions of the tool
+//! had that field, and whoever approves may edit the plan in it.
 //!
-//! `allowedPrompts` asks for Bash permissions along with the plan. Each prompt is read as the part of a rule in
-//! parentheses (`cargo test:*` becomes `Bash(cargo test:*)`): what was approved is exactly what is written, and no
-//! model is asked what it might mean. A prompt in plain words therefore allows nothing beyond itself, and one
-//! that is no rule is named in the result.
+//! `allowedPrompts` requests Bash permissions along with the plan. Each prompt is read as the part of a rule in parentheses
+//! (`cargo test:*` becomes `Bash(cargo test:*)`): exactly what is written is approved, and no model interprets it. A prompt in
+//! plain words therefore allows nothing beyond itself, and one that is not a valid rule is named in the result.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -47,15 +46,15 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExitPlanModeInput {
-    /// Permissions that the plan needs.
+    /// Permissions that the plan requires.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_prompts: Vec<AllowedPrompt>,
-    /// The plan: filled in by the core from what the model said, or as it was edited by whoever approved.
+    /// The plan: set by the core from the model's text, or as edited by whoever approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
 }
 
-/// A permission that a plan needs.
+/// A permission that a plan requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllowedPrompt {
     /// The tool: `Bash`.
@@ -64,12 +63,12 @@ pub struct AllowedPrompt {
     pub prompt: String,
 }
 
-/// The structured output. `filePath`, `awaitingLeaderApproval` and `requestId` belong to plans that are files
-/// or that another agent approves; there are none here, and they are left out.
+/// The structured output. `filePath`, `awaitingLeaderApproval` and `requestId` are left out: they concern plans in files, or
+/// approved by another agent, which do not exist here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitPlanModeOutput {
-    /// The plan; none when the model wrote none.
+    /// The plan; none if the model wrote none.
     pub plan: Option<String>,
     /// Whether a subagent made it.
     pub is_agent: bool,
@@ -78,7 +77,7 @@ pub struct ExitPlanModeOutput {
     pub has_task_tool: Option<bool>,
 }
 
-/// The input with the plan in it, for everybody who is asked about it.
+/// Adds the plan to the input, so that whoever is asked for permission sees it.
 pub(super) fn with_plan(input: RawJson, said: &str) -> RawJson {
     let Ok(mut object) = RawObject::parse(input.get()) else {
         return input;
@@ -106,14 +105,14 @@ pub(super) fn fault(input: &RawJson, seen: &Seen<'_>) -> Option<String> {
 
 pub(super) fn run(input: ExitPlanModeInput, seen: &Seen<'_>) -> Done {
     let mut changes = Vec::new();
-    // Whoever approved may have chosen another mode in the same answer: then that one holds.
+    // If whoever approved has chosen another mode in the same answer, that mode applies.
     if seen.mode == Mode::Plan {
         changes.push(Change::Mode(None));
     }
     let (rules, refused) = rules(&input.allowed_prompts);
     let mut text = String::from("The plan is approved and plan mode is over: carry it out now.");
     if let Some(plan) = &input.plan {
-        // It may have been edited: what counts is what was approved.
+        // The plan may have been edited: the approved version counts.
         text.push_str(&format!("\n\nThe approved plan:\n{plan}"));
     }
     if !rules.is_empty() {
@@ -138,13 +137,13 @@ pub(super) fn run(input: ExitPlanModeInput, seen: &Seen<'_>) -> Done {
     }
 }
 
-/// The rules that the prompts ask for, and what of them is no rule.
+/// The rules that the prompts request, and the prompts that are not valid rules.
 fn rules(prompts: &[AllowedPrompt]) -> (Vec<Rule>, Vec<String>) {
     let (mut rules, mut refused) = (Vec::new(), Vec::new());
     for AllowedPrompt { tool, prompt } in prompts {
         let text = format!("{tool}({})", prompt.trim());
         match Rule::parse(&text) {
-            // `*` alone would be every command: nobody approves that in passing.
+            // `*` alone would allow every command, which nobody should approve along with a plan.
             Ok(rule) if tool == "Bash" && prompt.trim() != "*" => rules.push(rule),
             Ok(_) => refused.push(format!("{text}: too wide")),
             Err(error) => refused.push(format!("{error}")),

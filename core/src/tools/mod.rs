@@ -1,10 +1,10 @@
-//! Tools that belong to the session itself: what they do is done to its state, by the core.
+//! Core tools: tools that act on the session's own state and are run by the core.
 //!
-//! To the loop such a tool is a [`ToolDefinition`] like any other: it is offered, its input is checked
-//! against its schema, hooks see it, rules and modes judge it, its result enters the stream. Only when
-//! it runs, no host is asked: `run` is a pure function of the input and of what the session knows.
+//! To the loop such a tool is a [`ToolDefinition`] like any other: it is offered, its input is validated against its schema,
+//! hooks see it, rules and modes apply, its result enters the stream. Only running it involves no host: `run` is a pure function
+//! of the input and of the session's state.
 //!
-//! None is there by itself. [`Spec::offer`](crate::Spec::offer) adds those that an application wants.
+//! None is enabled by default. [`Spec::offer`](crate::Spec::offer) adds those that an application wants.
 
 pub mod ask_user_question;
 pub mod background;
@@ -35,8 +35,8 @@ pub use offer::offers;
 pub(crate) use recalled::Recalled;
 
 impl CoreTool {
-    /// The tool as the model is offered it. [`offers`] adds what depends on the session: the skills there
-    /// are, the tools that can be searched for.
+    /// The definition as offered to the model. [`offers`] adds what depends on the session: the available skills, the tools that
+    /// can be searched for.
     #[must_use]
     pub fn definition(self) -> ToolDefinition {
         let (description, schema, read_only) = match self {
@@ -68,7 +68,7 @@ impl CoreTool {
             ),
             Self::TaskStop => (background::STOP_DESCRIPTION, background::STOP_SCHEMA, false),
         };
-        // A test reads every schema: none of these texts can be anything but JSON.
+        // A test parses every schema: all of these texts are JSON.
         let schema = RawJson::parse(schema).unwrap_or_else(|_| RawJson::empty_object());
         let mut definition = ToolDefinition::new(self.name(), description, schema);
         definition.annotations.read_only = read_only;
@@ -77,20 +77,20 @@ impl CoreTool {
         definition
     }
 
-    /// Who must agree to a call with this input.
+    /// Whose consent a call with this input needs.
     #[must_use]
     pub fn consent(self, input: &RawJson) -> Consent {
         match self {
             Self::TodoWrite | Self::ToolSearch => Consent::Free,
             Self::AskUserQuestion | Self::ExitPlanMode => Consent::Person,
-            // A call reads and stops what was started with permission.
+            // A call reads or stops a task that was started with permission.
             Self::TaskOutput | Self::TaskStop => Consent::Free,
             Self::EnterWorktree | Self::Skill | Self::Task => Consent::Judged,
             Self::Config => config::consent(input),
         }
     }
 
-    /// The name of what a call is about, for rules such as `Skill(name)`.
+    /// The name of a call's subject, for rules such as `Skill(name)`.
     #[must_use]
     pub fn subject(self, input: &RawJson) -> Option<String> {
         match self {
@@ -100,7 +100,7 @@ impl CoreTool {
         }
     }
 
-    /// What the model reads when a person must agree and nobody can be asked.
+    /// The message for the model if a person's consent is needed and nobody can be asked.
     #[must_use]
     pub fn nobody_to_ask(self) -> &'static str {
         match self {
@@ -113,9 +113,8 @@ impl CoreTool {
         }
     }
 
-    /// The input as it is judged and shown: what only a person may fill in is taken out of the model's
-    /// own input, and what a person wants to see is added. `said` is the text of the response that makes
-    /// the call.
+    /// The input as it is judged and shown: fields that only a person may fill in are removed from the model's input, and
+    /// information for the person is added. `said` is the text of the response that makes the call.
     pub(crate) fn prepare(self, input: RawJson, said: &str) -> RawJson {
         match self {
             Self::AskUserQuestion => ask_user_question::without_answers(input),
@@ -124,7 +123,7 @@ impl CoreTool {
         }
     }
 
-    /// What is wrong with an input that fits the schema, if anything: checked before anybody is asked.
+    /// An error in an input that matches the schema, checked before anybody is asked.
     pub(crate) fn fault(self, input: &RawJson, seen: &Seen<'_>) -> Option<String> {
         match self {
             Self::AskUserQuestion => ask_user_question::fault(input),
@@ -138,7 +137,7 @@ impl CoreTool {
 }
 
 impl Spec {
-    /// Adds tools that the core runs itself. A tool of the same name that is there already stays.
+    /// Adds tools that the core runs itself. An existing tool of the same name is kept.
     pub fn offer(&mut self, tools: impl IntoIterator<Item = CoreTool>) {
         for tool in tools {
             if self.tool(tool.name()).is_none() {
@@ -148,29 +147,29 @@ impl Spec {
     }
 }
 
-/// What a core tool can see of the session.
+/// The parts of the session that a core tool can read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a> {
-    /// What holds for the conversation.
+    /// The current spec of the conversation.
     pub(crate) spec: &'a Spec,
     /// The model that the next request goes to.
     pub(crate) model: &'a str,
     pub(crate) mode: Mode,
-    /// What the session was told when it began, without what was chosen since.
+    /// The spec at the start of the session, without settings chosen since.
     pub(crate) session_spec: &'a Spec,
-    /// The conversation is a subagent's.
+    /// Whether the conversation is a subagent's.
     pub(crate) in_subagent: bool,
 }
 
-/// What the core tools keep for one conversation. Part of every snapshot.
+/// The state that core tools keep for one conversation. Part of every snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Notes {
-    /// What is to be done, as the model wrote it last.
+    /// The to-do list, as the model last wrote it.
     pub todos: Vec<todo_write::Todo>,
-    /// Tools that a search has found, in the order in which they were.
+    /// Tools that a search has found, in that order.
     pub loaded: Vec<String>,
-    /// Skills that were invoked, in the order in which they were first.
+    /// Skills that were invoked, in the order of their first invocation.
     pub skills: Vec<String>,
 }
 
@@ -180,11 +179,11 @@ impl Notes {
     }
 }
 
-/// What a core tool did.
+/// The outcome of a core tool's call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Done {
     pub(crate) result: ToolResult,
-    /// What the session is to take over from it.
+    /// The changes that the session has to make.
     pub(crate) changes: Vec<Change>,
 }
 
@@ -203,22 +202,22 @@ impl From<ToolResult> for Done {
     }
 }
 
-/// A consequence of a core tool's call for the session.
+/// A change of the session that results from a core tool's call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Change {
-    /// The permission mode; none is the one before plan mode.
+    /// Sets the permission mode; none restores the one before plan mode.
     Mode(Option<Mode>),
-    /// Rules that allow, for the rest of the session.
+    /// Adds allow rules for the rest of the session.
     Allow(Vec<Rule>),
-    /// The model; none is that of the spec.
+    /// Sets the model; none restores that of the spec.
     Model(Option<String>),
-    /// The effort; none is that of the spec.
+    /// Sets the effort; none restores that of the spec.
     Effort(Option<Effort>),
-    /// The thinking; none is that of the spec.
+    /// Sets the thinking; none restores that of the spec.
     Thinking(Option<Thinking>),
 }
 
-/// Runs a core tool on an input that its schema allows and that was approved.
+/// Runs a core tool on an approved input that matches its schema.
 pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut Notes) -> Done {
     match tool {
         CoreTool::TodoWrite => with_input(input, |input| todo_write::run(input, notes)),
@@ -227,15 +226,15 @@ pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut 
         CoreTool::ToolSearch => with_input(input, |input| tool_search::run(&input, seen, notes)),
         CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, notes)),
         CoreTool::Config => with_input(input, |input| config::run(&input, seen)),
-        // These are about other threads, running effects and the place of the work: the session runs them itself.
+        // These concern other threads, running effects and the working directory: the session runs them itself.
         CoreTool::EnterWorktree | CoreTool::Task | CoreTool::TaskOutput | CoreTool::TaskStop => {
             Done::failed("This tool is not available here.")
         }
     }
 }
 
-/// The input in the tool's own type. Schema and type agree, so a fault here is one of a hook or of
-/// whoever replaced the input.
+/// Decodes the input to the tool's own type. Schema and type agree, so that an error here was caused by a hook or whoever
+/// replaced the input.
 fn with_input<T: DeserializeOwned>(input: &RawJson, run: impl FnOnce(T) -> Done) -> Done {
     match input.read() {
         Ok(input) => run(input),
@@ -243,7 +242,7 @@ fn with_input<T: DeserializeOwned>(input: &RawJson, run: impl FnOnce(T) -> Done)
     }
 }
 
-/// A text for the model with the structured output for programs.
+/// A text for the model with a structured output for programs.
 fn answered<T: Serialize>(text: impl Into<String>, output: &T) -> ToolResult {
     ToolResult {
         // Strings, numbers and raw JSON only: encoding cannot fail.

@@ -1,7 +1,7 @@
-//! Which tools a request offers, and which of them only by name.
+//! Which tools a request offers, and which of them are deferred.
 //!
-//! Definitions of tools are part of every request. With many MCP servers they fill the context before
-//! anything was said, so past a threshold they wait until ToolSearch finds them.
+//! Tool definitions are part of every request. With many MCP servers they fill the context before the first prompt, so beyond a
+//! threshold they are deferred until ToolSearch finds them.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -13,16 +13,16 @@ use crate::{
     tool::{Loading, ToolDefinition},
 };
 
-/// The context window of a model that the catalogue does not know, in tokens.
+/// The assumed context window in tokens of a model that is not in the catalogue.
 const USUAL_WINDOW: u64 = 200_000;
-/// Bytes of a definition that are taken for one token: an estimate, good enough for a threshold.
+/// Bytes of a definition per token: an estimate that suffices for a threshold.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// The tools of a request, in the order in which they are sent.
 ///
-/// With a provider that takes deferred definitions all are there, and stay as they are whatever is found
-/// later: what was found stands in the history, and the beginning of the request can be read from the cache.
-/// Without, a definition is there once it was found, after all others.
+/// With a provider that supports deferred definitions, all are included and stay unchanged whatever is found later: the findings
+/// are in the history, and the beginning of the request can be read from the cache. Otherwise a definition is included once it
+/// was found, after all others.
 #[must_use]
 pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'a>> {
     let waiting = deferred(spec, model);
@@ -36,7 +36,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
     let mut offers: Vec<ToolOffer<'a>> = spec
         .offered_tools()
         .filter(|tool| !waits(tool))
-        // With nothing to find there is nothing to search.
+        // If no tool is deferred, there is nothing to search for.
         .filter(|tool| tool.core != Some(CoreTool::ToolSearch) || !waiting.is_empty())
         .filter(|tool| tool.core != Some(CoreTool::Task) || task::startable(spec).next().is_some())
         .filter(|tool| tool.core != Some(CoreTool::Skill) || skill::listed(spec).next().is_some())
@@ -55,7 +55,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
     offers
 }
 
-/// The names of the tools whose definitions wait.
+/// The names of the tools whose definitions are deferred.
 pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> SortedMap<&'a str, ()> {
     let can_search = (spec.offered_tools()).any(|tool| tool.core == Some(CoreTool::ToolSearch));
     let waiting = |tool: &&ToolDefinition| match tool.loading {
@@ -86,7 +86,7 @@ pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> SortedMap<&'a str, ()
     }
 }
 
-/// Bytes of a definition in a request, about.
+/// The approximate size of a definition in a request, in bytes.
 fn size(tool: &ToolDefinition) -> u64 {
     let bytes = tool.name.len() + tool.description.len() + tool.input_schema.get().len();
     u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! What a conversation shows of what the core tools keep: for sessions that are made from one.
+//! Reconstructs the state of core tools from a conversation, for sessions that continue one.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,20 +13,20 @@ use crate::{
     sorted::SortedMap,
 };
 
-/// What calls of core tools have left behind, as far as messages were read. A call counts once its result is there, and
-/// one that failed never.
+/// The state that calls of core tools have left, as of the messages read so far. A call counts once its result is there, unless
+/// it failed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recalled {
-    /// The last list that was written; none where none was.
+    /// The last list that was written; none if there is none.
     todos: Option<Vec<Todo>>,
     loaded: Vec<String>,
     skills: Vec<String>,
-    /// Calls without a result, by their ids.
+    /// Calls without a result, by id.
     open: SortedMap<String, (CoreTool, RawJson)>,
 }
 
 impl Recalled {
-    /// Reads on, with the content of the next message.
+    /// Reads the content of the next message.
     pub(crate) fn read(&mut self, content: &[RawJson]) {
         for block in content {
             if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
@@ -65,7 +65,7 @@ impl Recalled {
         }
     }
 
-    /// Notes, where nothing else is known.
+    /// The notes, if there is no other source.
     pub(crate) fn notes(self) -> Notes {
         Notes {
             todos: self.todos.unwrap_or_default(),
@@ -74,8 +74,8 @@ impl Recalled {
         }
     }
 
-    /// What notes were when only so much had been read. What `behind` changed since is taken back; what neither of them tells
-    /// of (it was before a compaction) stays.
+    /// The notes at an earlier point. Changes made by later messages (`behind`) are undone; notes that neither part explains
+    /// (from before a compaction) are kept.
     pub(crate) fn notes_before(
         self,
         now: &Notes,

@@ -1,8 +1,8 @@
-//! Skills: instructions for a kind of work. Their descriptions are there from the start, their texts only once
-//! they are invoked.
+//! Skills: instructions for a kind of work. Their descriptions are listed from the start, their texts are loaded when they are
+//! invoked.
 //!
-//! The sources name the tool but give no schema for it; this is ours: `skill` and `args`. Where skills come from
-//! is the business of whoever makes the spec; `windlass-engine` reads them from `SKILL.md` files.
+//! The sources name the tool but specify no schema; this one is ours: `skill` and `args`. Whoever creates the spec provides the
+//! skills; `windlass-engine` reads them from `SKILL.md` files.
 
 use alloc::{
     borrow::ToOwned,
@@ -33,7 +33,7 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
   "required": ["skill"]
 }"#;
 
-/// A description that would have to be shorter than this is left out.
+/// A description that would have to be shortened below this length is left out.
 const SHORTEST_DESCRIPTION: usize = 24;
 
 /// The input.
@@ -41,7 +41,7 @@ const SHORTEST_DESCRIPTION: usize = 24;
 pub struct SkillInput {
     /// The skill's name.
     pub skill: String,
-    /// What it is to be applied to.
+    /// Its arguments.
     #[serde(default)]
     pub args: Option<String>,
 }
@@ -50,16 +50,16 @@ pub struct SkillInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillOutput {
-    /// Always true: what fails is an error.
+    /// Always true: a failure is an error result.
     pub success: bool,
     /// The skill's name.
     pub command_name: String,
-    /// The rules that hold since.
+    /// The rules that apply from now on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
 }
 
-/// The skills that the model reads about.
+/// The skills that the model is told of.
 pub(super) fn listed(spec: &Spec) -> impl Iterator<Item = &Skill> {
     let denied = |skill: &Skill| {
         spec.policy
@@ -70,14 +70,14 @@ pub(super) fn listed(spec: &Spec) -> impl Iterator<Item = &Skill> {
     (spec.tools.skills.iter()).filter(move |skill| skill.for_model && !denied(skill))
 }
 
-/// The list of skills within its budget: descriptions are shortened alike, then left out.
+/// The list of skills within its budget: all descriptions are shortened equally, then left out.
 pub(super) fn list(spec: &Spec) -> String {
     let budget = spec.tools.skill_list_budget as usize;
     let length = |text: &str| text.chars().count();
     let lines: Vec<(&str, String)> = listed(spec)
         .map(|skill| (skill.name.as_str(), described(skill)))
         .collect();
-    // A line is `- name: description` and its end.
+    // A line is `- name: description` and a line end.
     let names: usize = lines.iter().map(|(name, _)| length(name) + 3).sum();
     let full: usize = names
         + lines
@@ -107,7 +107,7 @@ pub(super) fn list(spec: &Spec) -> String {
     list
 }
 
-/// What is said about a skill, on one line.
+/// The description of a skill on one line.
 fn described(skill: &Skill) -> String {
     let words: Vec<&str> = skill.description.split_whitespace().collect();
     match &skill.argument_hint {
@@ -126,7 +126,7 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// The name in an input: people write a slash before the names of what they invoke, and models copy it.
+/// The name in an input. People write a slash in front of names, and models copy that.
 pub(super) fn name(input: &RawJson) -> Option<String> {
     let given = RawObject::parse(input.get()).ok()?.get_string("skill")?;
     Some(plain_name(&given).to_owned())
@@ -141,7 +141,7 @@ fn find<'a>(spec: &'a Spec, name: &str) -> Option<&'a Skill> {
     spec.tools.skills.iter().find(|skill| skill.name == name)
 }
 
-/// A skill that is not there, or not for the model.
+/// The error for a skill that does not exist, or is not for the model.
 pub(super) fn fault(input: &RawJson, spec: &Spec) -> Option<String> {
     let input: SkillInput = match input.read() {
         Ok(input) => input,

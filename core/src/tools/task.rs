@@ -12,42 +12,42 @@ use crate::{
     spec::Spec,
 };
 
-/// What Task is asked for.
+/// The input of Task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskInput {
-    /// A few words for whoever watches.
+    /// A short description for people.
     pub description: String,
     /// The task.
     pub prompt: String,
-    /// The agent, by name.
+    /// The name of the agent.
     pub subagent_type: String,
-    /// Another model than the agent's own.
+    /// A model that replaces the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<AgentModel>,
-    /// An agent of this session that shall go on, by the id it gave.
+    /// The id of an agent of this session that is to be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
-    /// Answered at once; the agent works on beside the conversation.
+    /// Whether the call is answered at once and the agent runs in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_in_background: Option<bool>,
-    /// Tool rounds it may take; the agent's own limit still holds.
+    /// Maximum tool rounds; the agent's own limit still applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// A name for this agent, by which it can be resumed and stopped as by its id.
+    /// A name for this agent, by which it can be resumed and stopped like by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The team it works for; reported, and without effect: there are no teams here.
+    /// The team it works for; reported but otherwise ignored, since there are no teams here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
-    /// A permission mode for it. A call must be allowed in this mode and in the session's.
+    /// A permission mode for the agent. A call must be allowed in this mode and in the session's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Where it works.
+    /// Where it works; none means its parent's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<TaskIsolation>,
 }
 
-/// Where an agent works if not where its parent does.
+/// Where an agent works, if not in its parent's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskIsolation {
@@ -74,19 +74,19 @@ pub(super) const SCHEMA: &str = r#"{
   "required": ["description", "prompt", "subagent_type"]
 }"#;
 
-/// What the model reads about the tool; [`list`] follows it.
+/// The description for the model; [`list`] is appended to it.
 pub(super) const DESCRIPTION: &str = "Starts an agent that does a task by itself and reports once, at its end. It begins with an empty conversation: it sees nothing of this one, \
 only the prompt you give it, so put everything it must know into that, and say what its report shall contain and whether it may change files. \
 You read its report, the person does not: pass on what matters. Several agents run side by side when you start them in one response. \
 Do not start an agent for what one or two direct tool calls would do. An agent that has ended can be given more to do with `resume` and its id.";
 
-/// The agents that a session can start: those that no rule denies.
+/// The agents that can be started: those that no rule denies.
 pub(super) fn startable(spec: &Spec) -> impl Iterator<Item = &AgentProfile> {
     let rules = &spec.policy.permissions.rules;
     (spec.tools.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
 }
 
-/// What there is to choose from, for the tool's description.
+/// The list of agents for the tool's description.
 pub(super) fn list(spec: &Spec) -> String {
     let mut text = String::from("The agents:");
     for agent in startable(spec) {
@@ -104,61 +104,61 @@ pub(super) fn list(spec: &Spec) -> String {
     text
 }
 
-/// The agent a call is about: what rules such as `Task(Explore)` compare.
+/// The agent named in a call, for rules such as `Task(Explore)`.
 pub(super) fn name_in(input: &RawJson) -> Option<String> {
     RawObject::parse(input.get())
         .ok()?
         .get_string("subagent_type")
 }
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum AgentOutput {
-    /// The agent ended and reported.
+    /// The agent has ended and reported.
     #[serde(rename_all = "camelCase")]
     Completed {
         /// Its id, for `resume`.
         agent_id: String,
-        /// Text blocks: its last message.
+        /// The text blocks of its last message.
         content: Vec<RawJson>,
-        /// Tool calls it made.
+        /// The number of its tool calls.
         total_tool_use_count: u32,
-        /// From its start to its end.
+        /// Milliseconds from its start to its end.
         total_duration_ms: u64,
         /// Tokens of all kinds in all its requests and responses.
         total_tokens: u64,
-        /// The same by kind.
+        /// The same by kind of token.
         usage: AgentUsage,
-        /// What it was asked.
+        /// Its prompt.
         prompt: String,
     },
-    /// It works on in the background.
+    /// It continues in the background.
     #[serde(rename_all = "camelCase")]
     AsyncLaunched {
-        /// Its id; the task's as well.
+        /// Its id, which is also that of the task.
         agent_id: String,
-        /// The task in a few words.
+        /// A short description of the task.
         description: String,
-        /// What it was asked.
+        /// Its prompt.
         prompt: String,
-        /// Where its transcript is being written; empty where none is.
+        /// The path of its transcript; empty if none is written.
         output_file: String,
-        /// Whether the model has a tool to read that file with.
+        /// Whether the model has a tool to read that file.
         #[serde(skip_serializing_if = "Option::is_none")]
         can_read_output_file: Option<bool>,
     },
-    /// The person talks to it. Part of the shape; nothing here answers so, for who talks to an agent is the
-    /// application's matter (the `agent` option).
+    /// The user talks to the agent. Part of the specified form, but never returned: letting the user talk to an agent is up to
+    /// the application (the `agent` option).
     SubAgentEntered {
-        /// The task in a few words.
+        /// A short description of the task.
         description: String,
-        /// What to tell.
+        /// The message.
         message: String,
     },
 }
 
-/// Tokens of an agent, with the nulls of the Agent SDK reference.
+/// Token counts of an agent, with the nulls of the Agent SDK reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentUsage {
     /// Input tokens neither read from nor written to the cache.
@@ -169,18 +169,18 @@ pub struct AgentUsage {
     pub cache_creation_input_tokens: Option<u64>,
     /// Input tokens read from the cache.
     pub cache_read_input_tokens: Option<u64>,
-    /// What the provider's own tools did.
+    /// Calls of the provider's own tools.
     pub server_tool_use: Option<ServerToolUse>,
-    /// Not known over several responses: null.
+    /// Unknown for several responses: null.
     pub service_tier: Option<String>,
-    /// Not known by kind: null.
+    /// Unknown by kind: null.
     pub cache_creation: Option<CacheCreation>,
 }
 
-/// Tokens written to the cache by how long they stay.
+/// Tokens written to the cache, by lifetime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CacheCreation {
-    /// An hour.
+    /// One hour.
     pub ephemeral_1h_input_tokens: u64,
     /// Five minutes.
     pub ephemeral_5m_input_tokens: u64,

@@ -1,4 +1,4 @@
-//! TodoWrite: the model's own list of what is to be done (Agent SDK reference, `TodoWriteInput`, `TodoWriteOutput`).
+//! TodoWrite: the model's to-do list (Agent SDK reference, `TodoWriteInput`, `TodoWriteOutput`).
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -43,20 +43,20 @@ pub struct TodoWriteInput {
 pub struct Todo {
     /// What to do.
     pub content: String,
-    /// How far it is.
+    /// The state of the step.
     pub status: TodoStatus,
-    /// What is being done, while it is.
+    /// A description of the step while it is being done.
     #[serde(rename = "activeForm")]
     pub active_form: String,
 }
 
-/// How far a step is.
+/// The state of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being done.
+    /// In progress.
     InProgress,
     /// Done.
     Completed,
@@ -66,9 +66,9 @@ pub enum TodoStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoWriteOutput {
-    /// The list as it was.
+    /// The previous list.
     pub old_todos: Vec<Todo>,
-    /// The list as it is.
+    /// The new list.
     pub new_todos: Vec<Todo>,
 }
 

@@ -1,11 +1,11 @@
 //! ToolSearch: finds tools whose definitions are not loaded, and loads them.
 //!
-//! The sources name the tool and its setting (`ENABLE_TOOL_SEARCH`) but give no schema; this is ours. A query is
-//! either `select:Name,Other`, or keywords: each one counts where it stands in a tool's name, its description
-//! or the names of its parameters, the more the fewer tools have it; one that begins with `+` must occur.
+//! The sources name the tool and its setting (`ENABLE_TOOL_SEARCH`) but specify no schema; this one is ours. A query is either
+//! `select:Name,Other`, or keywords. A keyword counts if it occurs in a tool's name, its description or the names of its
+//! parameters, and counts more if fewer tools contain it; one that begins with `+` must occur.
 //!
-//! A deferred tool that is called without having been found runs like any other when its input fits its
-//! schema. When it does not, the model is told to load the definition first.
+//! A deferred tool that is called without having been found runs like any other if its input matches its schema. Otherwise the
+//! model is told to load the definition first.
 
 use alloc::{borrow::ToOwned, collections::BTreeSet, format, string::String, vec::Vec};
 
@@ -33,7 +33,7 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
   "required": ["query"]
 }"#;
 
-/// Tools found for keywords when the model does not say how many.
+/// The number of tools found for keywords if the model does not specify it.
 const USUAL_RESULTS: u32 = 5;
 
 /// The input.
@@ -41,7 +41,7 @@ const USUAL_RESULTS: u32 = 5;
 pub struct ToolSearchInput {
     /// `select:` with names, or keywords.
     pub query: String,
-    /// The most tools that keywords may find.
+    /// The maximum number of tools that keywords may find.
     #[serde(default)]
     pub max_results: Option<u32>,
 }
@@ -49,11 +49,11 @@ pub struct ToolSearchInput {
 /// The structured output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSearchOutput {
-    /// The tools that are loaded now, best first.
+    /// The tools that are now loaded, best first.
     pub matches: Vec<String>,
-    /// What was asked for.
+    /// The query.
     pub query: String,
-    /// The number of tools that can be searched for.
+    /// The number of tools that can be searched.
     pub total_deferred_tools: u32,
 }
 
@@ -88,13 +88,13 @@ pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -
     }
     let mut result = answered(summary(&output), &output);
     if !found.is_empty() && seen.spec.takes_deferred_tools(seen.model) {
-        // The provider puts the definitions where these stand.
+        // The provider inserts the definitions in place of these references.
         result.content = output.matches.iter().map(|name| reference(name)).collect();
     }
     result.into()
 }
 
-/// Before the names in a result without references.
+/// Precedes the names in a result without references.
 const LOADED: &str = "Loaded, and can be called from now on: ";
 
 /// The tools that a result names as found.
@@ -132,7 +132,7 @@ fn summary(output: &ToolSearchOutput) -> String {
     }
 }
 
-/// A block in whose place the provider reads a tool's definition (Messages API, `tool_reference`).
+/// A block that the provider replaces by a tool's definition (Messages API, `tool_reference`).
 fn reference(name: &str) -> ResultBlock {
     #[derive(Serialize)]
     struct ToolReference<'a> {
@@ -148,9 +148,8 @@ fn reference(name: &str) -> ResultBlock {
     ResultBlock::Other(block.unwrap_or_else(|_| RawJson::empty_object()))
 }
 
-/// Forgets that tools were found to which nothing in the conversation refers any more: where definitions are deferred, the
-/// provider shows them to the model only behind their references. Elsewhere what was found is part of every request, and
-/// stays so.
+/// Forgets found tools to which nothing in the conversation refers any more: if definitions are deferred, the provider shows them
+/// to the model only after their references. Otherwise found definitions are part of every request, and stay so.
 pub(crate) fn forget_unreferenced(spec: &Spec, model: &str, notes: &mut Notes, history: &History) {
     if notes.loaded.is_empty() || !spec.takes_deferred_tools(model) {
         return;
@@ -164,7 +163,7 @@ pub(crate) fn forget_unreferenced(spec: &Spec, model: &str, notes: &mut Notes, h
     });
 }
 
-/// The tools of these names, whatever the case, and the names that are none.
+/// The tools with these names, ignoring case, and the names that match none.
 fn select<'a>(names: &str, tools: &[&'a ToolDefinition]) -> (Vec<&'a ToolDefinition>, Vec<String>) {
     let (mut found, mut unknown): (Vec<&ToolDefinition>, _) = (Vec::new(), Vec::new());
     for name in names
@@ -184,8 +183,8 @@ fn select<'a>(names: &str, tools: &[&'a ToolDefinition]) -> (Vec<&'a ToolDefinit
     (found, unknown)
 }
 
-/// What is wrong with names that are not those of waiting tools. A tool that is loaded anyway is no fault
-/// as long as another one was found.
+/// The error for names that are not those of deferred tools. A tool that is already loaded is not an error as long as another one
+/// was found.
 fn unknown_names(unknown: &[String], seen: &Seen<'_>, found_none: bool) -> Option<String> {
     let (known, unknown): (Vec<&String>, Vec<&String>) = unknown
         .iter()
@@ -210,14 +209,14 @@ fn unknown_names(unknown: &[String], seen: &Seen<'_>, found_none: bool) -> Optio
     }
 }
 
-/// What a keyword is worth by where it stands.
+/// The score of a keyword, by where it occurs.
 const IN_NAME_AS_WORD: u32 = 8;
 const IN_NAME: u32 = 5;
 const IN_DESCRIPTION_AS_WORD: u32 = 3;
 const IN_PARAMETERS: u32 = 2;
 const IN_DESCRIPTION: u32 = 1;
 
-/// What is searched of a tool.
+/// The searchable texts of a tool.
 struct Entry<'a> {
     tool: &'a ToolDefinition,
     name: Vec<String>,
@@ -235,7 +234,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What a keyword is worth for this tool; 0 when it does not occur.
+    /// The score of a keyword for this tool; 0 if it does not occur.
     fn worth(&self, keyword: &str) -> u32 {
         let is = |words: &[String]| words.iter().any(|word| word == keyword);
         let has = |words: &[String]| words.iter().any(|word| word.contains(keyword));
@@ -255,7 +254,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The tools that keywords fit, best first; equals stay in their order.
+/// The tools that match keywords, best first; ties keep their order.
 fn rank<'a>(query: &str, tools: &[&'a ToolDefinition], most: usize) -> Vec<&'a ToolDefinition> {
     if let Some(tool) = tools
         .iter()
@@ -274,7 +273,7 @@ fn rank<'a>(query: &str, tools: &[&'a ToolDefinition], most: usize) -> Vec<&'a T
     for keyword in &keywords {
         let worth: Vec<u32> = entries.iter().map(|entry| entry.worth(keyword)).collect();
         let having = worth.iter().filter(|worth| **worth > 0).count();
-        // Rare words say more: each halving of the tools that have it counts once more.
+        // Rare words count more: each halving of the number of tools that contain it adds one.
         let rarity = (entries.len() / having.max(1)).checked_ilog2().unwrap_or(0) + 1;
         for (points, worth) in points.iter_mut().zip(worth) {
             *points += worth * rarity;
@@ -295,7 +294,7 @@ fn rank<'a>(query: &str, tools: &[&'a ToolDefinition], most: usize) -> Vec<&'a T
     best
 }
 
-/// Words in lower case: split at what is no letter or digit, and where a capital follows a small letter.
+/// Words in lower case: split at characters other than letters and digits, and where a capital follows a small letter.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut after_small) = (Vec::new(), String::new(), false);
     for c in text.chars() {
@@ -314,7 +313,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The words of a schema's parameters: their names and what is said about them.
+/// The words of a schema's parameters: their names and descriptions.
 fn parameters(schema: &RawJson) -> Vec<String> {
     let object = |raw: &RawJson| RawObject::parse(raw.get()).ok();
     let properties = object(schema).and_then(|schema| object(schema.get("properties")?));
@@ -327,7 +326,7 @@ fn parameters(schema: &RawJson) -> Vec<String> {
     all
 }
 
-/// What the model reads when the input of a tool that was not loaded does not fit.
+/// The message for the model if the input of a deferred tool does not match its schema.
 pub(crate) fn load_first(name: &str, fault: &dyn core::fmt::Display) -> String {
     format!(
         "The input of {name} is not valid: {fault}. Its definition was not loaded: call ToolSearch with `select:{name}`, then call it again.",

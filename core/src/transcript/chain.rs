@@ -1,4 +1,4 @@
-//! Which lines lead to the last one.
+//! The chain of lines that leads to the last one.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -9,27 +9,27 @@ use alloc::{
 use super::{Line, repair};
 use crate::{content::Block, history::Role, id::Uuid, json::RawJson};
 
-/// The lines of a file, linked by who follows whom.
+/// The lines of a file, linked to their predecessors.
 pub(super) struct Chain<'a> {
     lines: &'a [Line],
     by_id: BTreeMap<Uuid, usize>,
-    /// Somebody wrote down who follows whom; otherwise each line follows the one before it.
+    /// Whether lines name their predecessors; otherwise each line follows the one before it.
     is_linked: bool,
-    /// For each line the nearest above it that says something.
+    /// For each line, the nearest predecessor that contains a message.
     said_before: Vec<Option<usize>>,
 }
 
 impl<'a> Chain<'a> {
     pub(super) fn of(lines: &'a [Line]) -> Self {
         let ids = lines.iter().enumerate();
-        // (To collect them would bring a way to sort along, which nothing else in a page needs.)
+        // (Collecting them would pull in a sort algorithm, which nothing else on a web page needs.)
         let mut by_id = BTreeMap::new();
         by_id.extend(ids.filter_map(|(at, line)| Some((line.uuid?, at))));
-        // Each from what is above it, so that a long way without a word is gone once.
+        // Each is computed from the lines above, so that a long run of lines without messages is traversed once.
         let mut said_before: Vec<Option<usize>> = Vec::with_capacity(lines.len());
         for (at, line) in lines.iter().enumerate() {
             let up = line.parent.and_then(|up| by_id.get(&up).copied());
-            // The other way round is no order in which anybody would write.
+            // A predecessor further down is ignored: no writer produces that order.
             said_before.push(match up.filter(|up| *up < at) {
                 Some(up) if lines[up].message.is_some() => Some(up),
                 Some(up) => said_before[up],
@@ -44,8 +44,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The lines that lead to one, in the order of the file: its ancestors, other parts of their responses, and the
-    /// results of their calls.
+    /// The lines that lead to this one, in the order of the file: its ancestors, other parts of their responses, and the results
+    /// of their calls.
     pub(super) fn to(&self, last: usize) -> Vec<usize> {
         if !self.is_linked {
             return (0..=last).filter(|at| self.belongs(*at)).collect();
@@ -55,13 +55,13 @@ impl<'a> Chain<'a> {
         for at in &chain {
             calls.extend(self.calls_of(*at));
         }
-        // Results that stand on the way itself take the place of what other branches have for the same calls.
+        // Results on the chain itself take precedence over those of other branches for the same calls.
         let mut answered: BTreeSet<String> = BTreeSet::new();
         for message in (chain.iter()).filter_map(|at| self.lines[*at].message.as_ref()) {
             answered.extend(message.content.iter().filter_map(repair::result_of));
         }
         for at in (0..self.lines.len()).filter(|at| self.belongs(*at)) {
-            // Whatever hangs elsewhere belongs to a branch that was left, though ids in it may be the same.
+            // Anything else belongs to an abandoned branch, even if it contains the same ids.
             let hangs = self.said_before(at).is_some_and(|up| chain.contains(&up));
             if !hangs || chain.contains(&at) {
                 continue;
@@ -83,8 +83,8 @@ impl<'a> Chain<'a> {
         chain.into_iter().collect()
     }
 
-    /// Whether a line is a further part of the response that the line before it is a part of. A response of the same id
-    /// behind results is another one: not every server gives each an id of its own.
+    /// Whether a line is a further part of the response that the line before it is part of. A response with the same id after
+    /// results is a different one: not every server gives each response its own id.
     pub(super) fn continues_response(&self, at: usize) -> bool {
         let message = |at: usize| self.lines[at].message.as_ref();
         let Some(this) = message(at).filter(|message| message.role == Role::Assistant) else {
@@ -102,7 +102,7 @@ impl<'a> Chain<'a> {
         let mut next = Some(last);
         while let Some(at) = next.filter(|at| chain.insert(*at)) {
             next = self.lines[at].parent.and_then(|up| {
-                // A parent that is not in the file was lost; what stands before is still the way here.
+                // A parent that is not in the file was lost; the line before takes its place.
                 let known = self.by_id.get(&up).copied();
                 known.or_else(|| (0..at).rev().find(|at| self.belongs(*at)))
             });
@@ -110,7 +110,7 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    /// The nearest line above one that says something.
+    /// The nearest predecessor of a line that contains a message.
     fn said_before(&self, at: usize) -> Option<usize> {
         self.said_before[at]
     }

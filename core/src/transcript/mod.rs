@@ -1,13 +1,12 @@
-//! A conversation as it was written down, read back: lines of JSON in, a session out.
+//! Reads a transcript back: lines of JSON in, a conversation out.
 //!
-//! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`,
-//! one entry each. An [`Entry`] has what the core knows of one; the host adds the rest
-//! (`sessionId`, `cwd`, `version`, whether it is a subagent's). Only what `message`, `uuid` and the parent say
-//! is needed to read one back, and for a conversation that was compacted, `compaction` as an [`Entry`] has it, or a
-//! `compactMetadata` with `keptMessages`.
+//! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`, one entry each. An
+//! [`Entry`] contains the fields that the core knows; the host adds the others (`sessionId`, `cwd`, `version`, whether it is a
+//! subagent's). Reading requires only `message`, `uuid` and the parent, and, for a compacted conversation, `compaction` as in an
+//! [`Entry`], or a `compactMetadata` with `keptMessages`.
 //!
-//! A file may have been cut anywhere: in the middle of a line, between a call and its result. Whatever was
-//! written whole counts; [`Conversation`] is what a model server would accept of it, and says what was mended.
+//! A file may have been cut off anywhere: in the middle of a line, between a call and its result. Every complete line counts;
+//! [`Conversation`] is the part that a model server accepts, with a list of the repairs.
 
 mod chain;
 mod repair;
@@ -28,13 +27,13 @@ use crate::{
     tools::{Notes, Recalled},
 };
 
-/// Entries in the order in which they were written.
+/// Entries, in the order in which they were written.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     lines: Vec<Line>,
-    /// Lines that are no entries, by their number from 1.
+    /// Lines that are not entries, by number from 1.
     pub unreadable: Vec<usize>,
-    /// So many bytes at the beginning are whole lines. Who goes on writing cuts off what is behind them.
+    /// The length of the complete lines at the beginning, in bytes. To continue the file, truncate it to this length.
     pub whole_len: u64,
 }
 
@@ -43,13 +42,14 @@ pub struct Transcript {
 struct Line {
     uuid: Option<Uuid>,
     parent: Option<Uuid>,
-    /// Somebody wrote down whose successor this is, if only that it is nobody's.
+    /// Whether the line names its predecessor, or says that there is none.
     has_parent: bool,
-    /// Of another conversation within the same file.
+    /// Whether it belongs to another conversation within the same file.
     is_aside: bool,
-    /// The conversation begins anew here, with this summary or the next: so many messages before it stay, behind it.
+    /// Set if the conversation restarts here, with this summary or the next one: this many earlier messages are kept after the
+    /// summary.
     kept: Option<u64>,
-    /// The permission mode in which it was prompted.
+    /// The permission mode at the prompt.
     mode: Option<Mode>,
     message: Option<Message>,
 }
@@ -57,7 +57,7 @@ struct Line {
 #[derive(Debug, Clone)]
 struct Message {
     role: Role,
-    /// The provider's id of the response: lines that share one are parts of one message.
+    /// The provider's id of the response: lines with the same id are parts of one message.
     id: Option<String>,
     content: Vec<RawJson>,
 }
@@ -68,8 +68,8 @@ struct Message {
 pub struct NoSuchEntry(pub Uuid);
 
 impl Transcript {
-    /// Reads lines. It never fails: what is no entry is passed over and noted in
-    /// [`unreadable`](Self::unreadable); entries of an unknown kind are no part of the conversation.
+    /// Reads lines. It never fails: lines that are not entries are skipped and listed in [`unreadable`](Self::unreadable);
+    /// entries of unknown kinds are not part of the conversation.
     #[must_use]
     pub fn read(text: &[u8]) -> Self {
         let mut transcript = Self::default();
@@ -80,7 +80,7 @@ impl Transcript {
             let content = line.trim_ascii();
             let read = core::str::from_utf8(content).ok().and_then(Line::read);
             match read {
-                // A last line without its end is whole if it can be read: JSON objects have an end of their own.
+                // A last line without a line end is complete if it can be parsed: JSON objects have their own end.
                 Some(read) => transcript.lines.push(read),
                 None if content.is_empty() => {}
                 None => transcript.unreadable.push(number),
@@ -92,7 +92,7 @@ impl Transcript {
         transcript
     }
 
-    /// The entries that a session handed out, in their order.
+    /// A transcript of entries from a session, in order.
     #[must_use]
     pub fn of(entries: &[Entry]) -> Self {
         let lines = entries.iter().map(|entry| Line {
@@ -110,13 +110,13 @@ impl Transcript {
         }
     }
 
-    /// The last entry of the conversation: what is written next has it as its parent.
+    /// The last entry of the conversation, which is the parent of the next one.
     #[must_use]
     pub fn leaf(&self) -> Option<Uuid> {
         self.last().and_then(|at| self.lines[at].uuid)
     }
 
-    /// The same up to an entry, which is its last (Agent SDK reference, `resumeSessionAt`).
+    /// The transcript up to this entry, which becomes its last (Agent SDK reference, `resumeSessionAt`).
     ///
     /// # Errors
     /// [`NoSuchEntry`].
@@ -129,8 +129,8 @@ impl Transcript {
         })
     }
 
-    /// The conversation that leads to the last entry, mended where it was cut. Where it was compacted it begins with
-    /// the summary, and behind that stands what was kept of what was before.
+    /// The conversation that leads to the last entry, repaired where it was cut off. After a compaction it begins with the
+    /// summary, followed by the messages that were kept.
     #[must_use]
     pub fn conversation(&self) -> Conversation {
         let mut messages: Vec<Said<'_>> = Vec::new();
@@ -139,7 +139,7 @@ impl Transcript {
             return Conversation::default();
         };
         let chain = Chain::of(&self.lines);
-        // Where each response stands that further lines may be parts of: those since the person said something.
+        // The index of each response that may have further lines: those since the last user text.
         let mut responses: BTreeMap<&str, usize> = BTreeMap::new();
         for at in chain.to(last) {
             let line = &self.lines[at];
@@ -153,7 +153,7 @@ impl Transcript {
                 responses = open_responses(&messages);
                 continue;
             }
-            // Writers of one line for each block put results of the first calls between the others.
+            // Writers with one line per block put results of the first calls between the others.
             let id = message.id.as_deref();
             let same = id.and_then(|id| responses.get(id));
             let same = same.and_then(|place| messages.get_mut(*place));
@@ -174,7 +174,7 @@ impl Transcript {
         repair::repair(messages)
     }
 
-    /// What the calls of core tools on the way to the last entry have left behind, also those before a compaction.
+    /// The notes that calls of core tools have left on the way to the last entry, including calls before a compaction.
     pub(crate) fn notes(&self) -> Notes {
         let mut recalled = Recalled::default();
         let messages = self.chain().filter_map(|line| line.message.as_ref());
@@ -182,13 +182,13 @@ impl Transcript {
         recalled.notes()
     }
 
-    /// The last permission mode on the way to the last entry that was not plan mode, if it was written down.
+    /// The last permission mode on the way to the last entry, other than plan mode, if it was recorded.
     pub(crate) fn mode_before_plan(&self) -> Option<Mode> {
         let modes = self.chain().filter_map(|line| line.mode);
         modes.filter(|mode| *mode != Mode::Plan).last()
     }
 
-    /// The lines that lead to the last one, in their order.
+    /// The lines that lead to the last one, in order.
     fn chain(&self) -> impl Iterator<Item = &Line> {
         let chain = Chain::of(&self.lines);
         let places: Vec<usize> = match self.last() {
@@ -204,10 +204,10 @@ impl Transcript {
     }
 }
 
-/// A message with the provider's id of the response it is part of.
+/// A message with the provider's id of its response.
 type Said<'a> = (Option<&'a str>, Role, Vec<RawJson>);
 
-/// Takes note of a message: of a response where it is, of words of the person that no response goes on behind them.
+/// Records a response; user text ends the responses before it.
 fn note_response<'a>(responses: &mut BTreeMap<&'a str, usize>, said: &Said<'a>, place: usize) {
     match said {
         (Some(id), Role::Assistant, _) => drop(responses.insert(id, place)),
@@ -216,7 +216,7 @@ fn note_response<'a>(responses: &mut BTreeMap<&'a str, usize>, said: &Said<'a>, 
     }
 }
 
-/// The responses that may go on behind these messages.
+/// The responses that may be continued after these messages.
 fn open_responses<'a>(messages: &[Said<'a>]) -> BTreeMap<&'a str, usize> {
     let mut responses = BTreeMap::new();
     for (place, said) in messages.iter().enumerate() {
@@ -225,7 +225,7 @@ fn open_responses<'a>(messages: &[Said<'a>]) -> BTreeMap<&'a str, usize> {
     responses
 }
 
-/// The last messages, several of one speaker in a row being one.
+/// The last messages; consecutive ones of the same role count as one.
 fn newest(mut messages: Vec<Said<'_>>, count: u64) -> Vec<Said<'_>> {
     let mut from = messages.len();
     let mut left = count;
@@ -250,10 +250,10 @@ impl Line {
             uuid: Option<String>,
             #[serde(default, rename = "parentUuid")]
             parent: Option<RawJson>,
-            /// The same as our own lines name it, likewise below.
+            /// The field as our own lines name it; likewise below.
             #[serde(default, rename = "parent")]
             our_parent: Option<RawJson>,
-            /// Where a compaction has cut the chain, what was before it.
+            /// Where a compaction has cut the chain: the entry before it.
             #[serde(default, rename = "logicalParentUuid")]
             logical_parent: Option<String>,
             #[serde(default, rename = "isSidechain")]
@@ -262,7 +262,7 @@ impl Line {
             team: Option<RawJson>,
             #[serde(default, rename = "type")]
             kind: Option<String>,
-            /// Of a summary, or of the boundary before it.
+            /// The field of a summary, or of the boundary before it.
             #[serde(default, rename = "compactMetadata")]
             compaction: Option<RawJson>,
             #[serde(default, rename = "compaction")]
@@ -291,11 +291,11 @@ impl Line {
         Some(Self {
             uuid: form.uuid.as_deref().and_then(|id| Uuid::try_parse(id).ok()),
             parent: parent.as_deref().and_then(|id| Uuid::try_parse(id).ok()),
-            // `"parentUuid": null` reads as none: a beginning is told from a missing word by its id.
+            // `"parentUuid": null` is read as none, so that a beginning is distinguished from an absent field by its id.
             has_parent: parent.is_some(),
             is_aside: form.is_sidechain || form.team.is_some(),
             kept,
-            // A mode that only others know is none.
+            // An unknown mode counts as none.
             mode: form.mode.and_then(|mode| mode.read().ok()),
             message: message.as_ref().and_then(Message::read),
         })

@@ -1,4 +1,4 @@
-//! Making a conversation acceptable again that was cut, joined or written by somebody else.
+//! Repairs a conversation that was cut off, joined or written by another program, so that a model server accepts it.
 
 use alloc::{
     borrow::ToOwned,
@@ -14,54 +14,55 @@ use crate::{
     json::{RawJson, RawObject},
 };
 
-/// What a model reads as the result of a call whose result was never written.
+/// The result of a call whose result was never written.
 const LOST: &str = "The program stopped before the result of this call was written; its outcome is unknown. Check before doing it again.";
-/// What stands where a conversation has lost its beginning.
+/// Replaces the lost beginning of a conversation.
 const NO_BEGINNING: &str = "(The beginning of this conversation is missing.)";
 
-/// A conversation that a model server accepts, and what had to be done for that.
+/// A conversation that a model server accepts, and the repairs that this required.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
-    /// The messages: roles alternate, the first is the person's, every call has its result.
+    /// The messages: roles alternate, the first is the user's, every call has a result.
     pub messages: Vec<(Role, Vec<RawJson>)>,
-    /// What was mended, in the order of the messages.
+    /// The repairs, in the order of the messages.
     pub repairs: Vec<Repair>,
 }
 
 impl Conversation {
-    /// Mends any messages, in their order.
+    /// Repairs messages, given in order.
     #[must_use]
     pub fn of(messages: impl IntoIterator<Item = (Role, Vec<RawJson>)>) -> Self {
         repair(messages.into_iter())
     }
 }
 
-/// Something that was mended.
+/// A repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
     /// The result of a call was missing: the model is told that its outcome is unknown.
     LostResult {
-        /// The call.
+        /// The id of the call.
         tool_use_id: String,
     },
-    /// A result belonged to no call of the message before it: it is kept as text.
+    /// A result belonged to no call of the message before it: it was kept as text.
     StrayResult {
-        /// The call it names.
+        /// The id of the call it names.
         tool_use_id: String,
     },
-    /// A call had the id of an earlier one: it has a new one.
+    /// A call had the id of an earlier one: it got a new one.
     RenamedCall {
-        /// The id before.
+        /// The previous id.
         tool_use_id: String,
     },
-    /// A block could not stay: empty, malformed, thinking without a signature or at the end of what was cut.
+    /// A block was dropped: it was empty, malformed, or thinking without a signature or at the end of a response that was cut
+    /// off.
     DroppedBlock,
-    /// The conversation did not begin with the person.
+    /// The conversation did not begin with a user message.
     NoBeginning,
 }
 
-/// The call that a block is the result of, if it is one.
+/// The id of the call that a block is the result of, if it is a result.
 pub(super) fn result_of(block: &RawJson) -> Option<String> {
     let object = RawObject::parse(block.get()).ok()?;
     if object.get_string("type")? != "tool_result" {
@@ -86,15 +87,15 @@ pub(super) fn repair(messages: impl Iterator<Item = (Role, Vec<RawJson>)>) -> Co
 struct Repairing {
     done: Conversation,
     known_calls: BTreeSet<String>,
-    /// Calls of the last message that have no result yet, in their order, as they were written and as they are named now.
+    /// Calls of the last message without a result, in order: the id as written, and the current id.
     open_calls: VecDeque<(String, String)>,
-    /// The same, as they were written.
+    /// The ids as written.
     open_ids: BTreeSet<String>,
-    /// The last number behind the id of each call that had to be renamed.
+    /// The last number appended to each id that had to be changed.
     numbers: BTreeMap<String, u32>,
-    /// Results that came, by call.
+    /// The results received, by call.
     results: BTreeMap<String, RawJson>,
-    /// What the person said beside the results.
+    /// The other content of the user message.
     beside: Vec<RawJson>,
 }
 
@@ -125,7 +126,7 @@ impl Repairing {
                 _ => self.note(Repair::DroppedBlock),
             }
         }
-        // A response does not end with thinking: what followed it was cut off.
+        // A response does not end with thinking: what followed was cut off.
         while kept.last().is_some_and(is_thinking) {
             kept.pop();
             self.note(Repair::DroppedBlock);
@@ -166,7 +167,7 @@ impl Repairing {
         }
     }
 
-    /// Writes what the person said since the last response: the results of its calls first.
+    /// Writes the user message since the last response, with the results of its calls first.
     fn answer_calls(&mut self) {
         let mut content = Vec::new();
         for (written, id) in core::mem::take(&mut self.open_calls) {
@@ -233,7 +234,7 @@ fn renamed_result(block: &RawJson, id: &str) -> RawJson {
     }
 }
 
-/// A result without its call, as the person could have pasted it.
+/// A result without its call, converted to text of the user.
 fn text_of_result(block: &RawJson) -> Vec<RawJson> {
     let content = RawObject::parse(block.get())
         .ok()

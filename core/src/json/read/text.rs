@@ -6,17 +6,17 @@ use serde::de::{Error as _, Expected, Unexpected};
 
 use crate::json::{decimal, fault::Fault};
 
-/// How many objects and arrays may lie within one another, the outermost included, where they are read by types: each
-/// takes some of the stack.
+/// The maximum nesting depth of objects and arrays, including the outermost, when decoding to types: each level takes stack
+/// space.
 const DEPTH: u8 = 127;
 
-/// A text, and how far it was read.
+/// A text and the current position in it.
 pub(super) struct Reader<'de> {
     text: &'de str,
     at: usize,
-    /// How much deeper objects and arrays may lie.
+    /// How many more levels of objects and arrays may follow.
     room: u8,
-    /// Behind the bracket that opens an object or array.
+    /// After the bracket that opens an object or array.
     opened: bool,
     /// Before the name of a field.
     named: bool,
@@ -24,17 +24,17 @@ pub(super) struct Reader<'de> {
     looked_up: usize,
 }
 
-/// The number of a name that is in no list.
+/// The index of a name that is not in the list.
 const UNKNOWN: u64 = u64::MAX;
 
-/// A number as it was written: whole if it can be.
+/// A number: an integer if possible.
 pub(super) enum Numeral {
     Unsigned(u64),
     Signed(i64),
     Float(f64),
 }
 
-/// Eight bytes of a string at a time.
+/// Strings are scanned eight bytes at a time.
 const WORD: usize = size_of::<u64>();
 const ONES: u64 = u64::MAX / 255;
 
@@ -50,7 +50,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The error with its place: where reading has stopped, if it has none yet.
+    /// Adds the current position to an error that has none yet.
     pub(super) fn placed(&self, error: Fault) -> Fault {
         error.at(self.text, self.at, 0)
     }
@@ -67,7 +67,7 @@ impl<'de> Reader<'de> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The first byte of the next token.
+    /// Skips white space and returns the first byte of the next token.
     pub(super) fn token(&mut self) -> Option<u8> {
         loop {
             match self.byte() {
@@ -77,12 +77,12 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// A fault at the byte that is next.
+    /// An error at the next byte.
     fn fault(&self, reason: &str) -> Fault {
         Fault::in_text(reason, false).at(self.text, self.at, 1)
     }
 
-    /// A fault at the byte that is next, or the end of the text within something.
+    /// An error at the next byte, or at the end of the text within something.
     fn stopped(&self, reason: &str, within: &str) -> Fault {
         if self.at < self.text.len() {
             return self.fault(reason);
@@ -95,7 +95,7 @@ impl<'de> Reader<'de> {
         self.stopped("expected value", "a value")
     }
 
-    /// Why the next value is not of the type that is expected.
+    /// The error that the next value is not of the expected type.
     #[cold]
     pub(super) fn mismatch(&mut self, expected: &dyn Expected) -> Fault {
         let mut found = || {
@@ -123,7 +123,7 @@ impl<'de> Reader<'de> {
         self.placed(error)
     }
 
-    /// `null`, `true` or `false`.
+    /// Reads `null`, `true` or `false`.
     pub(super) fn word(&mut self, word: &str) -> Result<(), Fault> {
         for expected in word.bytes() {
             if self.byte() != Some(expected) {
@@ -134,14 +134,14 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// The truth value that begins here.
+    /// Reads the boolean that begins here.
     pub(super) fn truth(&mut self) -> Result<bool, Fault> {
         let truth = self.byte() == Some(b't');
         self.word(if truth { "true" } else { "false" })?;
         Ok(truth)
     }
 
-    /// Goes into an object or array: what the bracket was for is expected.
+    /// Enters an object or array; `expected` describes it for the error message.
     pub(super) fn open(&mut self, bracket: u8, expected: &dyn Expected) -> Result<u8, Fault> {
         if self.token() != Some(bracket) {
             return Err(self.mismatch(expected));
@@ -149,7 +149,7 @@ impl<'de> Reader<'de> {
         self.enter()
     }
 
-    /// Goes into the object or array that begins here, and tells its level.
+    /// Enters the object or array that begins here, and returns its level.
     pub(super) fn enter(&mut self) -> Result<u8, Fault> {
         if self.room == 0 {
             return Err(self.fault("recursion limit exceeded"));
@@ -160,7 +160,7 @@ impl<'de> Reader<'de> {
         Ok(self.room)
     }
 
-    /// Goes out of the object or array of this level, if whoever read it has not come to its end.
+    /// Leaves the object or array of this level, skipping what was not read.
     pub(super) fn leave(&mut self, level: u8, bracket: u8) -> Result<(), Fault> {
         if self.room != level {
             return Ok(());
@@ -179,7 +179,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Goes to the next field of an object, up to its name, or out of the object.
+    /// Moves to the next field of an object, up to its name, or out of the object.
     pub(super) fn next_field(&mut self) -> Result<bool, Fault> {
         let more = self.next_part(b'}')?;
         self.named = more;
@@ -187,7 +187,7 @@ impl<'de> Reader<'de> {
         Ok(more)
     }
 
-    /// Goes to the next field of an object and past its name, which these numbers stand for, or out of the object.
+    /// Moves to the next field of an object, past its name, and returns the name's index in the list; or moves out of the object.
     pub(super) fn next_field_of(&mut self, names: &[&str]) -> Result<Option<u64>, Fault> {
         match self.next_field()? {
             true => self.number_in(names).map(Some),
@@ -195,7 +195,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Takes a name, for its number in a list.
+    /// Reads a name and returns its index in a list.
     pub(super) fn number_in(&mut self, names: &[&str]) -> Result<u64, Fault> {
         self.looked_up = self.at;
         let name = self.string()?;
@@ -213,22 +213,22 @@ impl<'de> Reader<'de> {
         Fault::unknown_variant(&self.last_name(), names)
     }
 
-    /// The name that was looked up last, once more.
+    /// The name that was looked up last.
     fn last_name(&self) -> Cow<'de, str> {
         let mut again = Self::new(self.text);
         again.at = self.looked_up;
-        // It was read before.
+        // It was read successfully before.
         again.string().unwrap_or_default()
     }
 
-    /// Goes to the next element of an array, or out of the array.
+    /// Moves to the next element of an array, or out of the array.
     pub(super) fn next_element(&mut self) -> Result<bool, Fault> {
         let more = self.next_part(b']')?;
         self.room += u8::from(!more);
         Ok(more)
     }
 
-    /// Goes to the name of a variant; if it stands in an object, this tells its level.
+    /// Moves to the name of a variant; returns the level if it is in an object.
     pub(super) fn open_variant(&mut self) -> Result<Option<u8>, Fault> {
         match self.token() {
             Some(b'"') => Ok(None),
@@ -273,7 +273,7 @@ impl<'de> Reader<'de> {
         Ok(true)
     }
 
-    /// What is between a name and its value, if this was a name.
+    /// Skips what is between a name and its value, if the last string was a name.
     fn after_string(&mut self) -> Result<(), Fault> {
         if core::mem::replace(&mut self.named, false) {
             if self.token() != Some(b':') {
@@ -284,11 +284,11 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// The string that begins here. Behind a name it also takes the colon.
+    /// Reads the string that begins here. If it is a name, also the colon.
     pub(super) fn string(&mut self) -> Result<Cow<'de, str>, Fault> {
         self.at += 1;
         let mut start = self.at;
-        // What is behind escapes is copied.
+        // Text with escapes is copied.
         let mut copy = String::new();
         loop {
             self.at = self.plain_end();
@@ -311,13 +311,13 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Where a string has something else than itself from here on: its end, an escape or a fault.
+    /// The position of the first byte that is not plain: the end of the string, an escape or an error.
     fn plain_end(&self) -> usize {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let (words, bytes) = rest.as_chunks::<WORD>();
         for (index, word) in words.iter().enumerate() {
             let word = u64::from_le_bytes(*word);
-            // The highest bit of a byte says that it is one of them. Carries reach only bytes behind the first of them.
+            // The highest bit of a byte marks such bytes. Carries only affect bytes after the first of them.
             let control = word.wrapping_sub(ONES * 0x20);
             let is = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES);
             let below = control & !word;
@@ -333,7 +333,7 @@ impl<'de> Reader<'de> {
         self.at + words.len() * WORD + plain
     }
 
-    /// Takes a byte of a string that is not plain: a quotation mark or a backslash.
+    /// Reads a byte of a string that is not plain: a quotation mark or a backslash.
     fn string_byte(&mut self) -> Result<u8, Fault> {
         match self.byte() {
             Some(byte @ (b'"' | b'\\')) => {
@@ -347,7 +347,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// What stands behind a backslash.
+    /// Reads the escape after a backslash.
     fn escape(&mut self) -> Result<char, Fault> {
         let unit = self.escaped_unit()?;
         let trailing = 0xDC00..=0xDFFF;
@@ -374,7 +374,7 @@ impl<'de> Reader<'de> {
         char::from_u32(point).ok_or_else(|| unpaired(self))
     }
 
-    /// What stands behind a backslash, one UTF-16 unit of it.
+    /// Reads one UTF-16 unit of the escape after a backslash.
     fn escaped_unit(&mut self) -> Result<u32, Fault> {
         let unit = match self.byte() {
             Some(byte @ (b'"' | b'\\' | b'/')) => byte,
@@ -411,7 +411,7 @@ impl<'de> Reader<'de> {
         matches!(self.token(), Some(b'-' | b'0'..=b'9')) || self.named
     }
 
-    /// The number that begins here; as the name of a field it is in quotation marks.
+    /// Reads the number that begins here; as the name of a field it is in quotation marks.
     pub(super) fn numeral(&mut self) -> Result<Numeral, Fault> {
         if !self.named {
             let digits = self.digits()?;
@@ -429,7 +429,7 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// The text of the number that begins here.
+    /// Reads the text of the number that begins here.
     fn digits(&mut self) -> Result<&'de str, Fault> {
         let start = self.at;
         self.at += usize::from(self.byte() == Some(b'-'));
@@ -464,7 +464,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// The text of the next value, which need not be read.
+    /// Returns the text of the next value without decoding it.
     pub(super) fn raw(&mut self) -> Result<&'de str, Fault> {
         self.token();
         let start = self.at;
@@ -472,9 +472,9 @@ impl<'de> Reader<'de> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Passes over the next value, however deep it is.
+    /// Skips the next value, however deep it is.
     pub(super) fn skip(&mut self) -> Result<(), Fault> {
-        // The bracket that is missing, and those around it.
+        // The expected closing bracket, and those of the enclosing levels.
         let mut within = None;
         let mut around = Vec::new();
         loop {
@@ -482,7 +482,7 @@ impl<'de> Reader<'de> {
                 Some(bracket @ (b'[' | b'{')) => {
                     self.at += 1;
                     self.opened = true;
-                    // They are two apart in ASCII.
+                    // Opening and closing brackets are two apart in ASCII.
                     around.extend(within.replace(bracket + 2));
                 }
                 Some(b'"') => self.skip_string()?,
@@ -513,19 +513,19 @@ impl<'de> Reader<'de> {
             self.at = self.plain_end();
             match self.string_byte()? {
                 b'"' => return self.after_string(),
-                // Halves of characters are left to whoever reads the string.
+                // Unpaired surrogates are left to whoever decodes the string.
                 _ => drop(self.escaped_unit()?),
             }
         }
     }
 }
 
-/// What the text of a number means; none for one that is too large.
+/// The value of a number's text; none if it is too large.
 fn value_of(digits: &str) -> Option<Numeral> {
     if let Ok(number) = digits.parse() {
         return Some(Numeral::Unsigned(number));
     }
-    // Zero with a sign is no integer.
+    // Negative zero is not an integer.
     if let Some(number) = digits.parse().ok().filter(|number| *number != 0) {
         return Some(Numeral::Signed(number));
     }

@@ -1,4 +1,4 @@
-//! A content block while its deltas arrive.
+//! Builds a content block from its deltas.
 
 use alloc::{
     borrow::{Cow, ToOwned},
@@ -14,7 +14,7 @@ use crate::{
     json::{JsonError, RawJson, RawObject},
 };
 
-/// The `delta` of a stream event, flat: one struct for all kinds decodes twice as fast as a tagged enum.
+/// The `delta` of a stream event, flat: one struct for all kinds is decoded twice as fast as a tagged enum.
 #[derive(Debug, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
@@ -33,7 +33,7 @@ pub(super) struct Delta<'a> {
     pub(super) stop_sequence: Option<Cow<'a, str>>,
 }
 
-/// A block under construction.
+/// A block that is being built.
 #[derive(Debug)]
 pub(super) enum Building {
     Text {
@@ -50,7 +50,7 @@ pub(super) enum Building {
         given: Option<RawJson>,
         streamed: String,
     },
-    /// A kind that is carried, not interpreted. Deltas of known kinds still find their field.
+    /// A kind that is not interpreted. Deltas of known kinds are still added to their field.
     Other {
         raw: RawJson,
         input: String,
@@ -59,7 +59,7 @@ pub(super) enum Building {
 }
 
 impl Building {
-    /// Begins with the block of `content_block_start`.
+    /// Starts with the block of `content_block_start`.
     pub(super) fn start(raw: &RawValue) -> Result<Self, JsonError> {
         let whole = RawJson::from(raw);
         Ok(match Block::from_raw(whole) {
@@ -90,8 +90,8 @@ impl Building {
         })
     }
 
-    /// Adds a delta, and tells how many bytes it has added. What does not fit the block is ignored: a newer server may
-    /// send it.
+    /// Adds a delta and returns how many bytes it added. A delta that does not fit the block is ignored: newer servers may send
+    /// such deltas.
     pub(super) fn add(&mut self, delta: &Delta<'_>) -> usize {
         let append = |to: &mut String, more: &Option<Cow<'_, str>>| {
             let more = more.as_deref().unwrap_or_default();
@@ -135,7 +135,7 @@ impl Building {
                 name,
                 input: tool_input(given, streamed),
             }),
-            // Untouched, it stays as it came to the byte.
+            // An unmodified block is kept byte for byte.
             Self::Other { raw, input, text } if input.is_empty() && text.is_empty() => {
                 Block::Other(raw)
             }
@@ -154,7 +154,7 @@ impl Building {
     }
 }
 
-/// The streamed input if there was any, else the one given at the start; an object or nothing.
+/// The streamed input if there was any, otherwise the one given at the start; an object or nothing.
 fn tool_input(given: Option<RawJson>, streamed: String) -> Result<RawJson, String> {
     match given {
         Some(given) if streamed.trim().is_empty() => ToolUse::checked(given),

@@ -32,7 +32,7 @@ impl ErrorBody {
     }
 }
 
-/// What an error response means; the body may be anything.
+/// Interprets an error response; the body may be anything.
 pub(super) fn from_response(status: u16, body: &[u8]) -> ApiError {
     let said = match crate::json::read::from_slice::<Envelope>(body) {
         Ok(envelope) => envelope.error.described(),
@@ -41,7 +41,7 @@ pub(super) fn from_response(status: u16, body: &[u8]) -> ApiError {
     of_status(status, &said)
 }
 
-/// What an `error` event inside a stream means.
+/// Interprets an `error` event within a stream.
 pub(super) fn from_event(error: &ErrorBody) -> ApiError {
     let (class, retryable) = match error.kind.as_str() {
         "authentication_error" | "permission_error" => (ErrorClass::AuthenticationFailed, false),

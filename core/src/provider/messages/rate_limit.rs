@@ -1,7 +1,7 @@
-//! What the headers of a response say about the rate limit.
+//! The rate limit in the headers of a response.
 //!
-//! Two families are in use: `anthropic-ratelimit-unified-*` for subscriptions (status, reset, used part) and
-//! `anthropic-ratelimit-<kind>-*` for keys (limit, remaining, reset).
+//! There are two families: `anthropic-ratelimit-unified-*` for subscriptions (status, reset, used fraction) and
+//! `anthropic-ratelimit-<kind>-*` for API keys (limit, remaining, reset).
 
 use alloc::format;
 
@@ -11,14 +11,14 @@ use crate::{
     money::Usd,
 };
 
-/// From this part on a limit is worth a warning, in thousandths.
+/// The used fraction from which a limit causes a warning, in thousandths.
 const WARNING_FROM: u32 = 800;
 const KINDS: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
 const WINDOWS: [&str; 2] = ["5h", "7d"];
 
 type Headers<'a> = &'a [(alloc::string::String, alloc::string::String)];
 
-/// The limit that is nearest to being used up; none where nothing is said.
+/// The limit that is closest to being exhausted; none if there are no such headers.
 pub(super) fn from_headers(status: u16, headers: Headers<'_>) -> Option<RateLimitInfo> {
     let info = unified(headers).or_else(|| by_kind(headers));
     if status != 429 {
@@ -92,7 +92,7 @@ fn fraction(text: &str) -> Option<Utilization> {
     Some(Utilization { per_mille })
 }
 
-/// Seconds since 1970, from that number itself or from a moment as RFC 3339 writes it.
+/// Seconds since 1970, from a number or an RFC 3339 timestamp.
 fn moment(text: &str) -> Option<u64> {
     let text = text.trim();
     (text.parse().ok()).or_else(|| UnixMillis::parse_rfc3339(text).map(|at| at.0 / 1000))

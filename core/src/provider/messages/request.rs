@@ -1,4 +1,4 @@
-//! Encoding requests. The prefix is made once; the history is already encoded; the rest is splicing.
+//! Encodes requests. The prefix is encoded once and the history is already encoded, so that a request is spliced together.
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
@@ -20,15 +20,15 @@ const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
 const BREAKPOINT: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
 const END: &[u8] = b"]}";
 const END_WITHOUT_TOOLS: &[u8] = br#"],"tool_choice":{"type":"none"}}"#;
-/// Deferred definitions began as a beta feature; where they are none any more the name is still taken.
+/// The beta feature for deferred definitions. Servers that no longer need it still accept its name.
 const DEFERRED_TOOLS_BETA: &str = "advanced-tool-use-2025-11-20";
 
-/// Without it the API does not know `task_budget`.
+/// The beta feature that `task_budget` requires.
 const TASK_BUDGETS_BETA: &str = "task-budgets-2026-03-13";
 
-/// Used where neither the request nor the catalogue says how much a model may write.
+/// The output limit if neither the request nor the catalogue sets one.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
-/// Thinking with a budget of its own, when none was given.
+/// The thinking budget if none was given.
 const DEFAULT_THINKING_BUDGET: u64 = 10_000;
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ struct OutputConfig {
     task_budget: Option<TaskBudget>,
 }
 
-/// In tokens (`task_budget` of `output_config`, Messages API).
+/// A budget in tokens (`task_budget` of `output_config`, Messages API).
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tokens")]
 struct TaskBudget {
@@ -98,8 +98,8 @@ struct Tool<'a> {
     cache_control: Option<RawJson>,
 }
 
-/// Everything before the first message, up to and including `"messages":[`; and the beginning of the first
-/// message, if standing instructions go in front of what it says.
+/// Everything before the first message, up to and including `"messages":[`. If memory files go in front of the conversation, also
+/// the beginning of the first message.
 pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     let request = opening.request;
     let facts = request.facts;
@@ -132,11 +132,11 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
             cache_control: None,
         })
         .collect();
-    // Tools come before the system prompt in the cached prefix: one mark at its end covers both.
+    // Tools come before the system prompt in the cached prefix: one cache mark at its end covers both.
     if let Some(last) = system.last_mut() {
         last.cache_control = cache();
     } else if let Some(last) = tools.iter_mut().rfind(|tool| !tool.defer_loading) {
-        // What is deferred is not part of the cached prefix, and the API refuses a mark on it.
+        // Deferred definitions are not part of the cached prefix, and the API refuses a cache mark on them.
         last.cache_control = cache();
     }
     let head = Head {
@@ -155,7 +155,7 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     push_str(&mut out, ",\"messages\":[");
     if let Some(reminder) = opening.before_conversation {
         push_str(&mut out, USER_OPENING);
-        // With a mark of its own: it is what stays when a compaction begins the conversation anew.
+        // It gets its own cache mark, since it stays the same when a compaction restarts the conversation.
         push_str(&mut out, marked(reminder).get());
         out.push(b',');
     }
@@ -203,7 +203,7 @@ fn thinking(request: &ModelRequest<'_>, max_tokens: u64) -> Option<ThinkingParam
         Thinking::Enabled { budget_tokens } => {
             let wanted = budget_tokens.map_or(DEFAULT_THINKING_BUDGET, u64::from);
             Some(ThinkingParam::Enabled {
-                // The API wants room for an answer beside the thinking.
+                // The API requires room for an answer besides the thinking.
                 budget_tokens: wanted.min(max_tokens.saturating_sub(1)).max(1),
                 display,
             })
@@ -211,7 +211,7 @@ fn thinking(request: &ModelRequest<'_>, max_tokens: u64) -> Option<ThinkingParam
     }
 }
 
-/// A request: prefix, history with its breakpoints spliced in, end.
+/// Builds a request: prefix, history with its breakpoints spliced in, end.
 pub(super) fn request(
     request: &ModelRequest<'_>,
     prefix: &Prefix,
@@ -240,7 +240,7 @@ pub(super) fn request(
     }
 }
 
-/// The same request with `tool_choice` none. It says nothing of tools when there are none: the API refuses that.
+/// Sets `tool_choice` to none. Left out if there are no tools, since the API refuses it then.
 pub(super) fn forbid_tools(mut request: HttpRequest) -> HttpRequest {
     let offers = request
         .body

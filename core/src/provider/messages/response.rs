@@ -24,7 +24,7 @@ struct WholeMessage {
     usage: Option<Usage>,
 }
 
-/// Reads the body of a response.
+/// Decodes the body of a response.
 pub(super) fn read(body: &[u8]) -> Result<Response, Unread> {
     let message: WholeMessage = crate::json::read::from_slice(body)?;
     Ok(Response {

@@ -33,13 +33,13 @@ pub(super) struct StreamDecoder {
 
 #[derive(Debug, Default)]
 struct Accumulated {
-    /// Events that added something, and bytes of text in them.
+    /// The number of events with content, plus the bytes of text in them.
     progress: u64,
     started: bool,
     stopped: bool,
     id: String,
     model: String,
-    /// By index; several may be open at once.
+    /// The blocks by index; several may be open at once.
     blocks: SortedMap<u32, Building>,
     stop_reason: Option<StopReason>,
     stop_sequence: Option<String>,
@@ -75,7 +75,7 @@ struct StartedMessage {
     usage: Option<UsageUpdate>,
 }
 
-/// Counts as they are reported: each replaces the earlier one, absent ones leave it.
+/// Counts as reported: each replaces the earlier one; absent ones leave it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct UsageUpdate {
@@ -130,7 +130,7 @@ impl Decoder for StreamDecoder {
 
     fn finish(self: Box<Self>) -> Result<Response, WireError> {
         let message = self.message;
-        // Some servers leave `message_stop` out; with a stop reason nothing can be missing.
+        // Some servers leave `message_stop` out; after a stop reason nothing can be missing.
         if !message.started || !(message.stopped || message.stop_reason.is_some()) {
             return Err(WireError::Cut);
         }
@@ -194,7 +194,7 @@ impl Accumulated {
                     WireError::garbled(&format!("content block {}: {e}", event.index))
                 })?;
                 if self.blocks.insert(event.index, block).is_some() {
-                    // Going on would lose the first one without a word.
+                    // Continuing would silently lose the first message.
                     return Err(WireError::garbled(&format!(
                         "content block {} was started twice",
                         event.index
@@ -241,7 +241,7 @@ impl Accumulated {
                 let body = event.error.as_ref().unwrap_or(&unknown);
                 return Err(WireError::Api(error::from_event(body)));
             }
-            // `content_block_stop` adds nothing; `ping` and kinds of tomorrow say nothing.
+            // `content_block_stop` adds nothing; `ping` and unknown events are ignored.
             _ => {}
         }
         Ok(())

@@ -1,16 +1,16 @@
-//! The arguments of a call as they arrive, piece by piece.
+//! The arguments of a call as they arrive piece by piece.
 
 use alloc::string::String;
 
-/// A JSON object of which more and more is there. Each byte is looked at as it comes: to look through all of them with every
-/// piece would take longer and longer.
+/// A JSON object that grows. Each byte is examined once, as it arrives: examining the whole text with every piece would take
+/// quadratic time.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     text: String,
-    /// Brackets that are open.
+    /// The number of open brackets.
     depth: usize,
     in_string: bool,
-    /// Behind a backslash in a string.
+    /// After a backslash in a string.
     escaped: bool,
     /// The first bracket was closed.
     ended: bool,
@@ -32,7 +32,7 @@ impl Arguments {
         }
     }
 
-    /// Whether they are all there.
+    /// Whether the object is complete.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
     }

@@ -1,4 +1,4 @@
-//! A response put together from its pieces.
+//! Assembles a response from its pieces.
 
 use alloc::{
     borrow::ToOwned,
@@ -19,30 +19,30 @@ use crate::{
     sorted::SortedMap,
 };
 
-/// A response under construction.
+/// A response that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// Pieces that added something.
+    /// The number of pieces with content.
     progress: u64,
     id: String,
     model: String,
-    /// In the order in which they began.
+    /// The blocks, in the order in which they began.
     blocks: Vec<Building>,
-    /// The text or thinking that the next piece of its kind goes to.
+    /// The index of the text or thinking block to which the next piece of its kind is added.
     open: Option<usize>,
-    /// Where the call of an index is built. Servers that number badly begin a new one under an old index.
+    /// The block of the call with an index. Some servers begin a new call under an existing index.
     calls: SortedMap<u32, usize>,
     last_call: Option<usize>,
-    /// Something was answered, if only nothing.
+    /// Whether anything was answered, even an empty text.
     answered: bool,
     finish_reason: String,
     refused: bool,
     usage: Usage,
-    /// Whether thinking is to be sent back, and so must be kept.
+    /// Whether thinking will be sent back, and must therefore be kept.
     keeps_reasoning: bool,
 }
 
-/// A block under construction.
+/// A block that is being built.
 #[derive(Debug)]
 enum Building {
     Text(String),
@@ -65,7 +65,7 @@ impl Assembly {
         }
     }
 
-    /// Whether there is an answer that came to its end.
+    /// Whether there is a complete answer.
     pub(super) fn is_finished(&self) -> bool {
         !self.finish_reason.is_empty()
     }
@@ -75,12 +75,12 @@ impl Assembly {
         self.answered
     }
 
-    /// How many pieces have added something.
+    /// The number of pieces with content.
     pub(super) fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// Adds a chunk, or a whole completion.
+    /// Adds a chunk, or a complete completion.
     pub(super) fn add(
         &mut self,
         chunk: &Chunk<'_>,
@@ -182,7 +182,7 @@ impl Assembly {
         events.iter_mut().for_each(|e| e.thinking(index, piece));
     }
 
-    /// Begins a text or thinking block, which ends the one before.
+    /// Begins a text or thinking block, which ends the previous one.
     fn open_block(&mut self, block: Building, events: &mut Option<Events>) -> usize {
         let index = self.blocks.len();
         if let Some(events) = events {
@@ -240,7 +240,7 @@ impl Assembly {
         } = &mut self.blocks[at]
         {
             keep_first(known_id, id);
-            // Some servers repeat the name with every piece, none in existence sends it in pieces.
+            // Some servers repeat the name in every piece; no known server splits it.
             keep_first(name, &function.name);
             arguments.push(&more);
         }
@@ -250,8 +250,8 @@ impl Assembly {
         }
     }
 
-    /// Whether a piece belongs to this call. The standard says so by its index; servers that give all their
-    /// calls the same index, or none, tell them apart by their ids, or begin the next one when this is whole.
+    /// Whether a piece belongs to this call. According to the standard this is determined by its index. Servers that give all
+    /// calls the same index, or none, distinguish them by their ids, or begin the next one when this one is complete.
     fn continues(&self, at: usize, index: Option<u32>, id: &str, name: &str, more: &str) -> bool {
         let Building::Call {
             id: known_id,
@@ -272,7 +272,7 @@ impl Assembly {
         repeated || !arguments.is_whole()
     }
 
-    /// The `stop_reason` of the Messages API that says the same.
+    /// The corresponding `stop_reason` of the Messages API.
     fn stop_reason(&self) -> Option<StopReason> {
         let calls = (self.blocks.iter()).any(|block| matches!(block, Building::Call { .. }));
         let done = match calls {
@@ -283,13 +283,13 @@ impl Assembly {
             "length" => StopReason::MaxTokens,
             "content_filter" => StopReason::Refusal,
             "" | "stop" | "tool_calls" | "function_call" if self.refused => StopReason::Refusal,
-            // Whether tools are called is seen by the calls: not every server names the reason so.
+            // Whether tools are called is determined by the calls: not every server sets this reason.
             "" | "stop" | "tool_calls" | "function_call" => done,
             other => StopReason::Other(other.to_string()),
         })
     }
 
-    /// Tells the end of the response as events.
+    /// Emits the end of the response as events.
     pub(super) fn end(&self, events: &mut Events) {
         for (index, block) in self.blocks.iter().enumerate() {
             if matches!(block, Building::Call { .. }) || self.open == Some(index) {
@@ -299,7 +299,7 @@ impl Assembly {
         events.end(self.stop_reason().as_ref(), &self.usage);
     }
 
-    /// The response.
+    /// The complete response.
     pub(super) fn finish(self) -> Response {
         let stop_reason = self.stop_reason();
         let keeps_reasoning = self.keeps_reasoning;
@@ -322,7 +322,7 @@ impl Building {
             Self::Text(text) => Block::text(&text),
             Self::Thinking { text, field } => Block::Thinking {
                 thinking: text,
-                // What is not to be sent back stays unsigned, and so out of the history.
+                // Thinking that is not sent back stays unsigned, and thus out of the history.
                 signature: match keeps_reasoning {
                     true => field.to_owned(),
                     false => String::new(),

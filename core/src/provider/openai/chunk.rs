@@ -1,7 +1,7 @@
-//! The forms of a response: chunks of a stream, and the whole completion, which differs by one field's name.
+//! The data structures of a response: chunks of a stream, and the complete completion, which differs in the name of one field.
 //!
-//! Servers agree on the outline and differ in the details, so nothing here is required and what is of an
-//! unexpected kind counts as absent.
+//! Servers agree on the outline and differ in the details, so nothing is required here, and values of an unexpected type count as
+//! absent.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::model::Usage;
 
-/// A chunk, or a whole completion.
+/// A chunk, or a complete completion.
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
@@ -26,15 +26,15 @@ pub(super) struct Chunk<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// One of several answers; only the first is ever asked for.
+/// One of several answers; only one is ever requested.
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(default)]
     pub(super) index: Option<u32>,
-    /// What a chunk adds.
+    /// The content that a chunk adds.
     #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
-    /// The same in a whole completion.
+    /// The content of a complete completion.
     #[serde(borrow, default)]
     message: Option<Delta<'a>>,
     #[serde(borrow, default)]
@@ -53,15 +53,15 @@ pub(super) struct Delta<'a> {
     pub(super) content: Text<'a>,
     #[serde(borrow, default)]
     pub(super) refusal: Text<'a>,
-    /// Thinking as DeepSeek, vLLM and llama.cpp name it.
+    /// Thinking, under the name used by DeepSeek, vLLM and llama.cpp.
     #[serde(borrow, default)]
     pub(super) reasoning_content: Text<'a>,
-    /// Thinking as OpenRouter, Ollama and later versions of vLLM name it.
+    /// Thinking, under the name used by OpenRouter, Ollama and later versions of vLLM.
     #[serde(borrow, default)]
     pub(super) reasoning: Text<'a>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallPiece<'a>>>,
-    /// The one call of servers that know no parallel ones.
+    /// The call of servers that do not support parallel calls.
     #[serde(borrow, default)]
     pub(super) function_call: Option<Function<'a>>,
 }
@@ -86,7 +86,7 @@ pub(super) struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// The arguments' text: a string of JSON, or, from servers that forget to make it one, the JSON itself.
+    /// The arguments as text: a string of JSON, or, from servers that do not encode them as a string, the JSON itself.
     pub(super) fn arguments(&self) -> Cow<'_, str> {
         let Some(raw) = self.arguments.map(RawValue::get) else {
             return Cow::Borrowed("");
@@ -103,7 +103,7 @@ impl Function<'_> {
     }
 }
 
-/// A text; null, absent and of another kind are the empty one. A list of parts is their texts, joined.
+/// A text; null, absent values and values of another type are empty. A list of parts is the concatenation of their texts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Text<'a>(Cow<'a, str>);
 
@@ -171,7 +171,7 @@ impl<'de> de::Visitor<'de> for AnyText {
     }
 }
 
-/// A part of a content list: its field `text`, if it has one.
+/// A part of a content list: its field `text`, if any.
 struct Part<'a>(Text<'a>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Part<'a> {
@@ -194,7 +194,7 @@ struct Counts {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<PromptDetails>,
-    /// DeepSeek's name for the tokens from the cache.
+    /// DeepSeek's name for the tokens read from the cache.
     prompt_cache_hit_tokens: Option<u64>,
 }
 
@@ -204,9 +204,9 @@ struct PromptDetails {
     cached_tokens: Option<u64>,
 }
 
-/// Counts of another form than expected count nothing: they are no reason to lose a response.
+/// Counts in an unexpected form are ignored: they are no reason to lose a response.
 ///
-/// `prompt_tokens` holds the cached ones too, `input_tokens` of the Messages API does not.
+/// `prompt_tokens` includes the cached tokens; `input_tokens` of the Messages API does not.
 pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     let counts: Counts = crate::json::read::from_str::<Option<Counts>>(raw.get()).ok()??;
     let details = counts.prompt_tokens_details.unwrap_or_default();

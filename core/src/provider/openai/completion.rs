@@ -3,12 +3,12 @@
 use super::{assembly::Assembly, chunk::Chunk};
 use crate::provider::{Response, whole::Unread};
 
-/// Reads the body of a response whose thinking is only shown.
+/// Decodes the body of a response whose thinking is only shown.
 pub(super) fn read(body: &[u8]) -> Result<Response, Unread> {
     assembled(body, false)
 }
 
-/// Reads the body of a response whose thinking is sent back.
+/// Decodes the body of a response whose thinking is sent back.
 pub(super) fn read_with_reasoning(body: &[u8]) -> Result<Response, Unread> {
     assembled(body, true)
 }

@@ -1,14 +1,14 @@
-//! Content blocks of the Messages API, read, and said as parts of a message.
+//! Content blocks of the Messages API, translated to parts of a message.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Lists of blocks in blocks of lists: more levels than this are nobody's, and a stack has an end.
+/// The maximum nesting depth of lists of blocks in blocks, to limit the use of the stack.
 const DEEPEST: u8 = 4;
 
-/// A content block, flat: the fields of all kinds that can be said.
+/// A content block, flat: the fields of all kinds that can be translated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Block<'a> {
@@ -37,7 +37,7 @@ pub(super) struct Block<'a> {
     source: Option<&'a RawValue>,
 }
 
-/// Where the bytes of an image or a document are.
+/// The data of an image or a document.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Source<'a> {
@@ -86,12 +86,12 @@ impl Part<'_> {
 }
 
 impl<'a> Block<'a> {
-    /// A block whose fields are of other kinds than expected is one of a kind that is not known.
+    /// A block whose fields have unexpected types is treated as one of an unknown kind.
     pub(super) fn read(raw: &'a RawValue) -> Self {
         crate::json::read::from_str(raw.get()).unwrap_or_default()
     }
 
-    /// Says the block as it is, or that it was left out.
+    /// Translates the block, or adds a note that it was left out.
     pub(super) fn say(&self, parts: &mut Vec<Part<'a>>) {
         self.emit_at(0, parts);
     }
@@ -109,7 +109,7 @@ impl<'a> Block<'a> {
             _ => {}
         }
         if parts.len() == before {
-            // Without a word the model would wonder what it is asked about.
+            // Without a note the model would not understand what it is asked about.
             let kind = match &*self.kind {
                 "" => "content block",
                 kind => kind,
@@ -120,7 +120,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Says the content of a tool result: a text, or a list of blocks.
+    /// Translates the content of a tool result: a text, or a list of blocks.
     pub(super) fn emit_result(&self, parts: &mut Vec<Part<'a>>) {
         emit_list(self.content, 0, parts);
     }
@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// An image by its address, or with its bytes in the address.
+/// An image by URL, or with its data in a data URL.
 fn image<'a>(raw: &'a RawValue) -> Option<Part<'a>> {
     let source = Source::read(raw)?;
     let url = match &*source.kind {
@@ -162,7 +162,7 @@ fn image<'a>(raw: &'a RawValue) -> Option<Part<'a>> {
     })
 }
 
-/// A text, or a list of blocks.
+/// Translates a text, or a list of blocks.
 fn emit_list<'a>(content: Option<&'a RawValue>, depth: u8, parts: &mut Vec<Part<'a>>) {
     let Some(content) = content.map(RawValue::get).filter(|_| depth < DEEPEST) else {
         return;

@@ -1,4 +1,4 @@
-//! Errors, in the many forms that servers of this format have for them.
+//! Errors, in the various forms that servers of this format use.
 
 use alloc::{borrow::ToOwned, format, string::String};
 
@@ -10,7 +10,7 @@ use crate::{
     provider::{ApiError, error_response as response},
 };
 
-/// What a server said of an error.
+/// The error information in a server's response.
 #[derive(Debug, Default)]
 struct Said {
     kind: String,
@@ -19,14 +19,14 @@ struct Said {
     code: String,
 }
 
-/// What an error response means; the body may be anything.
+/// Interprets an error response; the body may be anything.
 pub(super) fn from_response(status: u16, body: &[u8]) -> ApiError {
     let Some(said) = core::str::from_utf8(body).ok().and_then(Said::in_body) else {
         return response::of_status(status, &response::excerpt(body));
     };
     let words = said.words();
     match said.class() {
-        // Sent with 429, like a rate that is too high for the moment; but no waiting helps.
+        // Sent with status 429, like a temporary rate limit, but waiting does not help.
         Some((ErrorClass::BillingError, _)) => ApiError {
             retryable: false,
             ..response::of_class(ErrorClass::BillingError, status, &words)
@@ -35,14 +35,14 @@ pub(super) fn from_response(status: u16, body: &[u8]) -> ApiError {
     }
 }
 
-/// What an error inside a stream, or in place of a completion, means.
+/// Interprets an error within a stream, or in place of a completion.
 pub(super) fn in_stream(raw: &RawValue) -> ApiError {
     let said = Said::of_value(&RawJson::from(raw)).unwrap_or_default();
     let (class, retryable) = said.class().unwrap_or((ErrorClass::Unknown, true));
     response::in_stream(class, retryable, &said.words())
 }
 
-/// The reason is `error`, and nothing more was said.
+/// The finish reason is `error`, without further information.
 pub(super) fn unexplained() -> ApiError {
     response::in_stream(ErrorClass::ServerError, true, "no details given")
 }
@@ -50,7 +50,7 @@ pub(super) fn unexplained() -> ApiError {
 impl Said {
     fn in_body(body: &str) -> Option<Self> {
         if let Ok(object) = RawObject::parse(body) {
-            // `error` is an object, or a text (Ollama); `detail` is FastAPI's; vLLM has a bare object.
+            // `error` is an object, or a text (Ollama); `detail` is used by FastAPI; vLLM sends the object itself.
             let inner = object.get("error").or_else(|| object.get("detail"));
             return match inner {
                 Some(value) => Self::of_value(value),
@@ -58,7 +58,7 @@ impl Said {
                 None => None,
             };
         }
-        // Google answers with a list of one.
+        // Google sends a list with one element.
         let list: alloc::vec::Vec<RawJson> = crate::json::read::from_str(body).ok()?;
         Self::in_body(list.first().filter(|first| first.is_object())?.get())
     }
@@ -98,7 +98,7 @@ impl Said {
         response::describe(&kind, &self.message)
     }
 
-    /// Class and whether another try may help, if the names or a status in the code tell it.
+    /// The class of the error and whether it may be retried, if the names or a status in the code determine it.
     fn class(&self) -> Option<(ErrorClass, bool)> {
         let named = |name: &str| self.code == name || self.kind == name;
         if named("insufficient_quota") || named("billing_not_active") {

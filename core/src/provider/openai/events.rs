@@ -1,5 +1,5 @@
-//! The stream as events of the Messages API: what applications that show a response while it arrives read,
-//! whichever format the server speaks.
+//! The stream as events of the Messages API, for applications that show a response while it arrives, whichever format the server
+//! uses.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -86,7 +86,7 @@ impl Events {
     }
 
     fn push(&mut self, event: String) {
-        // Made of JSON pieces above; were one of them not, the event would be left out.
+        // Built from JSON above; an invalid event would be left out.
         self.0.extend(RawJson::parse(event));
     }
 }

@@ -1,8 +1,8 @@
 //! Chat completions, the wire format of OpenAI: `POST …/chat/completions`, streamed or not.
 //!
-//! Ollama, llama.cpp, vLLM and most gateways speak it, each with its own omissions. What the format has no
-//! words for is left out of a request (signed thinking, citations, cache breakpoints) or said in others (the
-//! images of a tool's result follow in a message of the user).
+//! Ollama, llama.cpp, vLLM and most gateways implement it, each with its own omissions. Content that the format cannot express is
+//! left out of a request (signed thinking, citations, cache breakpoints) or expressed differently (images of a tool result follow
+//! in a user message).
 
 mod arguments;
 mod assembly;
@@ -25,39 +25,37 @@ use super::{
 };
 use crate::{effect::HttpRequest, json::RawJson, sorted::SortedMap};
 
-/// Where the endpoint lies below an address that has no path of its own.
+/// The path of the endpoint below a base address without a path.
 const PATH_WITH_VERSION: &str = "/v1/chat/completions";
-/// Where it lies below an address like `https://example.org/api/v1`.
+/// The path below a base address such as `https://example.org/api/v1`.
 const PATH: &str = "/chat/completions";
 
-/// Chat completions as a provider. The settings are those in which servers differ.
+/// Chat completions as a provider. The settings cover the differences between servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatCompletions {
     /// The path below the endpoint's base address. Default: `/v1/chat/completions`.
     pub path: String,
-    /// The role in which the system prompt is given.
+    /// The role of the system prompt.
     pub system_role: SystemRole,
     /// The field that limits the output. It is sent only where the request sets a limit.
     pub output_limit: OutputLimit,
-    /// Whether token counts are asked for at the end of a stream (`stream_options.include_usage`). Without
-    /// them nothing is counted. Default: true; some old servers refuse the field.
+    /// Whether token counts are requested at the end of a stream (`stream_options.include_usage`). Without them no tokens are
+    /// counted. Default: true; some old servers refuse the field.
     pub stream_usage: bool,
-    /// Whether the model's thinking is sent back with its answers, in the field it came in
-    /// (`reasoning_content` or `reasoning`). Some models need it between tool calls (DeepSeek, Kimi, gpt-oss
-    /// behind some servers), others refuse it. It then stands in the history, with the name of the field as
-    /// its signature. Default: false, it is only shown.
+    /// Whether the model's thinking is sent back with its answers, in the field it came in (`reasoning_content` or `reasoning`).
+    /// Some models need it between tool calls (DeepSeek, Kimi, gpt-oss behind some servers), others refuse it. If true, it is
+    /// kept in the history, with the name of the field as its signature. Default: false, it is only shown.
     pub return_reasoning: bool,
-    /// Further fields of the request, as they are; they replace those of the same name. `messages` is
-    /// not taken.
+    /// Further fields of the request, unchanged; they replace fields of the same name. `messages` is ignored.
     pub extra: SortedMap<String, RawJson>,
 }
 
-/// The role in which the system prompt is given.
+/// The role of the system prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SystemRole {
-    /// `system`, which every server knows.
+    /// `system`, which every server accepts.
     #[default]
     System,
     /// `developer`, OpenAI's later name.
@@ -68,10 +66,10 @@ pub enum SystemRole {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputLimit {
-    /// `max_tokens`, which almost every server knows.
+    /// `max_tokens`, which almost every server accepts.
     #[default]
     MaxTokens,
-    /// `max_completion_tokens`, which OpenAI's later models want.
+    /// `max_completion_tokens`, which OpenAI's later models require.
     MaxCompletionTokens,
 }
 
@@ -91,9 +89,8 @@ impl Default for ChatCompletions {
 impl ChatCompletions {
     /// The settings for a server at this address.
     ///
-    /// An address with a path is taken as the beginning of the endpoint's, as every client of this format
-    /// does (`https://openrouter.ai/api/v1`); one without gets `/v1`. OpenAI's own models want
-    /// `max_completion_tokens`.
+    /// An address with a path is a prefix of the endpoint's address, as for every client of this format
+    /// (`https://openrouter.ai/api/v1`); one without a path gets `/v1`. OpenAI's own models require `max_completion_tokens`.
     ///
     /// ```
     /// use windlass_core::provider::openai::ChatCompletions;

@@ -1,4 +1,4 @@
-//! Encoding requests: everything but the conversation is made once.
+//! Encodes requests: everything except the conversation is encoded once.
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
@@ -41,8 +41,7 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// Everything before the first message of the history: the list `messages` is open and begins with the
-/// system prompt.
+/// Everything before the first message of the history: the list `messages` is open and begins with the system prompt.
 pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
     let request = opening.request;
     let mut body = RawObject::default();
@@ -93,7 +92,7 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
     for (field, value) in api.extra.iter().filter(|(field, _)| *field != "messages") {
         set(field, Ok(value.clone()));
     }
-    // One message: templates of models know one place for it. Standing instructions go there too.
+    // A single message: chat templates of models support only one. Memory files are part of it.
     let system = opening.system.iter().map(String::as_str);
     let texts: Vec<&str> = system.chain(opening.before_conversation).collect();
     let content = texts.join("\n\n");
@@ -111,7 +110,7 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
     out.into()
 }
 
-/// The efforts that all servers with this field know; the highest of them stands for more.
+/// The effort levels that all servers with this field support; higher ones map to the highest of them.
 fn effort_name(effort: Effort) -> &'static str {
     match effort {
         Effort::Low => "low",
@@ -120,7 +119,7 @@ fn effort_name(effort: Effort) -> &'static str {
     }
 }
 
-/// A request: prefix, translated history, end.
+/// Builds a request: prefix, translated history, end.
 pub(super) fn request(
     api: &ChatCompletions,
     request: &ModelRequest<'_>,

@@ -20,7 +20,7 @@ pub(super) struct StreamDecoder {
 struct Arriving {
     response: Assembly,
     events: Option<Events>,
-    /// `[DONE]` has come.
+    /// `[DONE]` was received.
     done: bool,
 }
 
@@ -65,7 +65,7 @@ impl Decoder for StreamDecoder {
 
     fn finish(self: Box<Self>) -> Result<Response, WireError> {
         let Arriving { response, done, .. } = self.arriving;
-        // Some servers leave `[DONE]` out; with a finish reason nothing but the counts can be missing.
+        // Some servers leave `[DONE]` out; after a finish reason only the counts can be missing.
         if response.is_finished() || (done && response.is_answered()) {
             return Ok(response.finish());
         }

@@ -1,4 +1,4 @@
-//! One message of the Messages API in the words of chat completions.
+//! Translates messages of the Messages API to chat completions.
 
 use alloc::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::content::{Block, Part};
 use crate::history::Role;
 
-/// The fields in which servers give thinking; kept as the signature of thinking that is to be sent back.
+/// The fields in which servers send thinking; kept as the signature of thinking that is sent back.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
 #[derive(Deserialize)]
@@ -23,11 +23,11 @@ struct Message<'a> {
     content: Vec<&'a RawValue>,
 }
 
-/// A message of the user, or of the model.
+/// A message of the user or of the model.
 #[derive(Default, Serialize)]
 struct Said<'a> {
     role: &'static str,
-    /// Null beside tool calls.
+    /// Null if there are only tool calls.
     content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
@@ -37,7 +37,7 @@ struct Said<'a> {
     tool_calls: Vec<Call<'a>>,
 }
 
-/// A text alone is sent as a string: every server takes that, few take lists everywhere.
+/// A single text is sent as a string: every server accepts that, few accept lists everywhere.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
@@ -56,7 +56,7 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct Function<'a> {
     name: Cow<'a, str>,
-    /// JSON as text.
+    /// JSON, encoded as a string.
     arguments: &'a str,
 }
 
@@ -67,9 +67,9 @@ struct ToolMessage<'a> {
     content: String,
 }
 
-/// The messages that say the same, joined by commas.
+/// The corresponding messages, joined by commas.
 pub(super) fn message(canonical: &[u8]) -> Vec<u8> {
-    // The history encodes its messages itself; what it did not encode cannot be said.
+    // The history encodes its own messages; anything else cannot be translated.
     let Ok(message) = crate::json::read::from_slice::<Message<'_>>(canonical) else {
         return Vec::new();
     };
@@ -82,8 +82,8 @@ pub(super) fn message(canonical: &[u8]) -> Vec<u8> {
     out.0
 }
 
-/// Results first, each a message of its own, right behind the calls they answer; then the rest. A result
-/// can only be text, so its images go with the rest, introduced by the id of their call.
+/// Results come first, each as a message right after the calls they answer, then the rest. A result can only be text, so its
+/// images go with the rest, introduced by the id of their call.
 fn user<'a>(blocks: impl Iterator<Item = Block<'a>>, out: &mut Joined) {
     let mut images = Vec::new();
     let mut parts = Vec::new();
@@ -98,7 +98,7 @@ fn user<'a>(blocks: impl Iterator<Item = Block<'a>>, out: &mut Joined) {
         let (seen, texts): (Vec<_>, Vec<_>) = said.into_iter().partition(Part::is_image);
         let mut content = joined_texts(&texts, "\n");
         if block.is_error == Some(true) {
-            // There is no field for it.
+            // There is no field for errors.
             content.insert_str(0, "Error: ");
         }
         if !seen.is_empty() {
@@ -132,8 +132,8 @@ fn user<'a>(blocks: impl Iterator<Item = Block<'a>>, out: &mut Joined) {
     });
 }
 
-/// Text and calls. Thinking only where it came from such a server and is wanted back; what other servers
-/// did by themselves (their searches, their signed thinking) means nothing here.
+/// Text and calls. Thinking is included only if it came from such a server and has to be sent back; content that other servers
+/// produced themselves (their searches, their signed thinking) is left out.
 fn assistant<'a>(blocks: impl Iterator<Item = Block<'a>>, out: &mut Joined) {
     let mut said = Said {
         role: "assistant",
@@ -178,7 +178,7 @@ fn joined_texts(parts: &[Part<'_>], separator: &str) -> String {
     }
 }
 
-/// JSON values with commas between them.
+/// JSON values, separated by commas.
 #[derive(Default)]
 struct Joined(Vec<u8>);
 
