@@ -1,4 +1,4 @@
-//! What a callback-style loop tells while it runs, made from the message stream.
+//! Events of a callback-style loop, derived from the message stream.
 
 use alloc::{
     borrow::ToOwned,
@@ -16,14 +16,14 @@ use windlass_core::{
     message::{AssistantMessage, Message, UserMessage},
 };
 
-/// A web page is shown so many characters of a result.
+/// Maximum length in characters of a result shown on a web page.
 const SUMMARY_CHARACTERS: usize = 200;
 
-/// Something that happened in the loop.
+/// An event of the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoopEvent {
-    /// The model's words: its reasoning between calls, and the final text.
+    /// The model's text: its reasoning between calls, and the final text.
     Thinking {
         /// The text of one response.
         text: String,
@@ -39,14 +39,14 @@ pub enum LoopEvent {
     ToolResult {
         /// The tool.
         tool: String,
-        /// What it gave back: the value itself, or the text of an error.
+        /// The result: the value itself, or the text of an error.
         result: RawJson,
     },
 }
 
 impl LoopEvent {
-    /// The event as a server-sent event for a web page (`agent_reasoning`, `tool_call`, `tool_result`). A result is
-    /// cut to 200 characters of its string form.
+    /// The event as a server-sent event for a web page (`agent_reasoning`, `tool_call`, `tool_result`). A result is truncated to
+    /// 200 characters of its string form.
     #[must_use]
     pub fn to_sse(&self, agent: &str) -> String {
         #[derive(Serialize)]
@@ -83,33 +83,33 @@ impl LoopEvent {
     }
 }
 
-/// A text as it is, anything else as its JSON.
+/// A string as it is, anything else as its JSON.
 fn string_form(value: &RawJson) -> String {
     value.decode().unwrap_or_else(|_| value.get().to_owned())
 }
 
-/// One tool call with what came of it.
+/// A tool call with its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallRecord {
     /// The tool.
     pub tool: String,
     /// Its input.
     pub input: RawJson,
-    /// What it gave back; none when it never ran.
+    /// Its result; none if it never ran.
     pub result: Option<RawJson>,
 }
 
-/// Turns messages into events. A pure value: for sessions that somebody else drives.
+/// Converts messages to events. A plain value, for sessions that are driven elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct LoopEvents {
     final_text: String,
     calls: Vec<ToolCallRecord>,
-    /// Calls of the response under way that have not begun.
+    /// Calls of the current response that have not started.
     awaiting: VecDeque<ToolCallRecord>,
 }
 
 impl LoopEvents {
-    /// What a message means. Tools run one after another, so each call is told when the one before it is over.
+    /// The events of a message. Tools run one after another, so each call is reported when the previous one is done.
     pub fn take_in(&mut self, message: &Message) -> Vec<LoopEvent> {
         match message {
             Message::Assistant(said) if said.parent_tool_use_id.is_none() => self.response(said),
@@ -118,7 +118,7 @@ impl LoopEvents {
         }
     }
 
-    /// The last text, and every call.
+    /// The last text, and all calls.
     #[must_use]
     pub fn into_parts(self) -> (String, Vec<ToolCallRecord>) {
         (self.final_text, self.calls)
@@ -171,7 +171,7 @@ impl LoopEvents {
     }
 }
 
-/// The value a tool gave back: the JSON that the model reads, or its text where that is none.
+/// The result of a tool: the JSON that the model receives, or its text if it is not JSON.
 fn result_of(said: &UserMessage) -> Option<RawJson> {
     let block = RawObject::parse(said.message.content.first()?.get()).ok()?;
     if block.get_string("type")? != "tool_result" {

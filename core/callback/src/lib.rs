@@ -1,9 +1,9 @@
-//! The callback-style loop: one call with a prompt, tools and callbacks, and back come the final text, every tool
-//! call and the whole history.
+//! The callback-style loop: one call with a prompt, tools and callbacks returns the final text, every tool call and the whole
+//! history.
 //!
-//! It is a small builder over a session, for programs that want no message stream. Tools run one after
-//! another in the order the model asks for them, whatever their annotations; rate limits are retried three
-//! times; the limit of iterations gives what there is so far instead of an error.
+//! It is a small builder over a session, for programs that do not need a message stream. Tools run one after another in the order
+//! in which the model calls them, whatever their annotations. Rate limits are retried three times. If the iteration limit is
+//! reached, the result so far is returned instead of an error.
 //!
 //! ```
 //! use windlass_callback_loop::{CallbackLoop, LoopEvent};
@@ -53,14 +53,14 @@ use windlass_core::{
     tool::ToolDefinition,
 };
 
-/// The model when none is named.
+/// The default model.
 pub const DEFAULT_MODEL: &str = "claude-opus-4-20250514";
-/// Rounds of tools when none are named.
+/// The default limit on rounds of tool calls.
 pub const DEFAULT_MAX_ITERATIONS: u32 = 15;
-/// The most a response may hold.
+/// Maximum output tokens of a response.
 const MAX_TOKENS: u32 = 8_000;
 
-/// A loop that is about to run.
+/// A loop that is ready to run.
 pub struct CallbackLoop<'c> {
     system_prompt: String,
     user_message: String,
@@ -75,7 +75,7 @@ pub struct CallbackLoop<'c> {
 type EventCallback<'c> = alloc::boxed::Box<dyn FnMut(&LoopEvent) + 'c>;
 
 impl<'c> CallbackLoop<'c> {
-    /// The two things every loop has.
+    /// A loop with a system prompt and a user message.
     pub fn new(system_prompt: impl Into<String>, user_message: impl Into<String>) -> Self {
         Self {
             system_prompt: system_prompt.into(),
@@ -89,8 +89,8 @@ impl<'c> CallbackLoop<'c> {
         }
     }
 
-    /// A named agent: its limit of iterations, and how much it shall make ([`Preset::amounts`]), which the model reads
-    /// at the end of the system prompt.
+    /// Uses a named agent: its iteration limit, and its amounts ([`Preset::amounts`]), which are stated at the end of the system
+    /// prompt.
     #[must_use]
     pub fn preset(mut self, preset: Preset) -> Self {
         self.max_iterations = preset.max_iterations();
@@ -98,44 +98,43 @@ impl<'c> CallbackLoop<'c> {
         self
     }
 
-    /// Small mode, for cheap runs: a preset is asked to make less. Without a preset it changes nothing.
+    /// Small mode, for cheap runs: a preset asks for smaller amounts. Without a preset it has no effect.
     #[must_use]
     pub fn small(mut self, small: bool) -> Self {
         self.small = small;
         self
     }
 
-    /// The tools the model may call; the host runs them.
+    /// Sets the tools that the model may call; the host runs them.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
         self.tools.extend(tools);
         self
     }
 
-    /// Rounds of tools after which the loop ends with what there is.
+    /// Sets the number of rounds of tool calls after which the loop ends with the result so far.
     #[must_use]
     pub fn max_iterations(mut self, max: u32) -> Self {
         self.max_iterations = max;
         self
     }
 
-    /// The model, used exactly as it is written.
+    /// Sets the model, which is used exactly as written.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
         self
     }
 
-    /// What is called, in the order of events: reasoning, a tool before it runs, its result right after. It may
-    /// be left out.
+    /// Sets the callback for events, called in order: reasoning, a tool call before it runs, its result right after. Optional.
     #[must_use]
     pub fn on_event(mut self, callback: impl FnMut(&LoopEvent) + 'c) -> Self {
         self.on_event = Some(alloc::boxed::Box::new(callback));
         self
     }
 
-    /// What a session is told so that it behaves like this loop. What is not about the loop (provider,
-    /// prices, environment, deny rules) is taken from `base`.
+    /// The spec that makes a session behave like this loop. Everything else (provider, prices, environment, deny rules) is taken
+    /// from `base`.
     #[must_use]
     pub fn spec(&self, base: &Spec) -> Spec {
         let mut spec = base.clone();
@@ -155,14 +154,14 @@ impl<'c> CallbackLoop<'c> {
             honour_retry_after: false,
             ..RetryPolicy::default()
         };
-        // Whoever hands over a tool here means it to be run.
+        // Tools that are passed in here are meant to run.
         let named = spec.tools.definitions.iter().map(|tool| tool.name.clone());
         let rules = named.filter_map(|name| Rule::parse(&name).ok());
         spec.policy.permissions.rules.allow.extend(rules);
         spec
     }
 
-    /// The system prompt, with what the preset asks for at its end.
+    /// The system prompt, with the preset's amounts at its end.
     fn whole_system_prompt(&self) -> String {
         let amounts = self.preset.map(|preset| preset.amounts(self.small));
         match amounts.and_then(|amounts| amounts.instruction()) {
@@ -171,10 +170,10 @@ impl<'c> CallbackLoop<'c> {
         }
     }
 
-    /// Runs the loop to its end on a host, with the default spec underneath.
+    /// Runs the loop on a host, based on the default spec.
     ///
     /// # Errors
-    /// [`LoopError`] when the model could not be asked, or the host broke the contract.
+    /// [`LoopError`] if the model call failed, or the host broke the contract.
     pub async fn run<H: Host>(
         self,
         host: &H,
@@ -184,10 +183,10 @@ impl<'c> CallbackLoop<'c> {
         self.run_on(host, &Spec::default(), id, seed).await
     }
 
-    /// The same with a spec of yours underneath.
+    /// Runs the loop on a host, based on this spec.
     ///
     /// # Errors
-    /// [`LoopError`] when the model could not be asked, or the host broke the contract.
+    /// [`LoopError`] if the model call failed, or the host broke the contract.
     pub async fn run_on<H: Host>(
         mut self,
         host: &H,
@@ -245,24 +244,24 @@ impl fmt::Debug for CallbackLoop<'_> {
     }
 }
 
-/// What a loop gives back.
+/// The result of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopOutcome {
     /// The text of the last response.
     pub final_text: String,
     /// Every tool call, in order.
     pub tool_calls: Vec<ToolCallRecord>,
-    /// The conversation as Messages API messages, the system prompt before them as a message of its own.
+    /// The conversation as Messages API messages, preceded by the system prompt as a separate message.
     pub history: Vec<RawJson>,
-    /// Whether the limit of iterations ended it.
+    /// Whether the iteration limit ended it.
     pub reached_limit: bool,
 }
 
-/// A loop that came to nothing.
+/// A failed loop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopError {
-    /// The model could not be asked, also after the retries.
+    /// The model call failed, including its retries.
     #[error("the model could not be asked: {message}")]
     Model {
         /// What happened.

@@ -1,17 +1,17 @@
-//! Named agents of a tutoring program, with their limits.
+//! Named agents of a tutoring program, with their limits and amounts.
 
 use alloc::{format, string::String, vec::Vec};
 use core::ops::RangeInclusive;
 
-/// An agent by its task.
+/// An agent, by its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Preset {
     /// Finds the concepts of a topic.
     Topic,
-    /// Makes diagnostic questions and parts of a concept.
+    /// Creates diagnostic questions and parts of a concept.
     Subconcept,
-    /// Improves what was made, in several steps.
+    /// Improves existing material, in several steps.
     Refinement,
     /// Talks with a student.
     Tutor,
@@ -41,7 +41,7 @@ impl Preset {
         }
     }
 
-    /// Rounds of tools it gets.
+    /// Its limit on rounds of tool calls.
     #[must_use]
     pub fn max_iterations(self) -> u32 {
         match self {
@@ -51,7 +51,7 @@ impl Preset {
         }
     }
 
-    /// How much it shall make; small for cheap runs.
+    /// The amounts it should create; `small` for cheap runs.
     #[must_use]
     pub fn amounts(self, small: bool) -> Amounts {
         let none = Amounts::default();
@@ -79,7 +79,7 @@ impl Preset {
     }
 }
 
-/// How many things an agent shall make; none where it makes no such things.
+/// How many items an agent should create; none for kinds that it does not create.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// Concepts of a topic.
@@ -91,7 +91,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// The sentence that asks for them; none where there is nothing to ask for.
+    /// The sentence that asks for these amounts; none if there are none.
     #[must_use]
     pub fn instruction(&self) -> Option<String> {
         let parts = [

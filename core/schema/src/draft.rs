@@ -1,11 +1,11 @@
-//! Which JSON Schema a schema is of.
+//! Drafts of JSON Schema.
 
-/// A draft of JSON Schema, as far as they differ here: up to draft-07 a `$ref` stands alone (what is beside it does
-/// not count, JSON Schema draft-07, section 8.3), later it is one keyword among others.
+/// A draft of JSON Schema, as far as the differences matter here. Up to draft-07 a `$ref` replaces its schema (keywords next to
+/// it are ignored, JSON Schema draft-07, section 8.3); later it is one keyword among others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Draft {
-    /// draft-04, draft-06 and draft-07. What draft-04 wrote otherwise (`exclusiveMinimum: true`) is refused.
+    /// draft-04, draft-06 and draft-07. Syntax that only draft-04 allows (`exclusiveMinimum: true`) is refused.
     Draft7,
     /// 2019-09 and 2020-12.
     #[default]
@@ -13,7 +13,7 @@ pub enum Draft {
 }
 
 impl Draft {
-    /// The draft whose meta-schema has this address; none for any other.
+    /// The draft whose meta-schema has this URI; none for any other.
     pub(crate) fn of(meta_schema: &str) -> Option<Self> {
         let address = meta_schema.trim_end_matches(['#', '/']);
         let address = address

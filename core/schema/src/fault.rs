@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words for the model that wrote it.
+//! Validation errors, worded for the model that wrote the value.
 
 use alloc::{
     borrow::ToOwned,
@@ -8,27 +8,27 @@ use alloc::{
 };
 use core::fmt::{self, Write as _};
 
-/// So many faults are named; a model that reads more corrects none.
+/// The maximum number of errors reported: a model does not correct more at once.
 const NAMED: usize = 10;
-/// So many forms of an `anyOf` are explained.
+/// The maximum number of forms of an `anyOf` that are explained.
 const FORMS: usize = 4;
 
-/// A place in a value that its schema does not allow.
+/// A validation error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place} {problem}")]
 pub struct SchemaFault {
-    /// Where: a field path in backquotes, or "the input".
+    /// The place in the value: a field path in backquotes, or "the input".
     pub place: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what would be valid.
     pub problem: String,
 }
 
-/// Everything that is wrong with a value, as far as it is worth saying; never empty.
+/// The validation errors of a value, up to a limit; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaFaults {
-    /// The faults in the order of the value, at most ten.
+    /// The errors in the order of the value, at most ten.
     pub faults: Vec<SchemaFault>,
-    /// How many more there are.
+    /// The number of further errors.
     pub more: u32,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for SchemaFaults {
 
 impl core::error::Error for SchemaFaults {}
 
-/// A place in a value: written out only when there is something to say about it.
+/// A place in a value, formatted only if an error is reported for it.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'p> {
     Root,
@@ -89,7 +89,7 @@ impl Place<'_> {
                 write!(out, "[{index}]")
             }
         };
-        // Into memory: there is nothing that can fail.
+        // Writing to memory cannot fail.
         debug_assert!(written.is_ok());
     }
 
@@ -104,17 +104,17 @@ impl Place<'_> {
     }
 }
 
-/// What a fault says about the form that was tried: whether that was meant at all.
+/// What an error tells about the form that was tried: whether that form was meant at all.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Another type of value.
+    /// A wrong type.
     Type,
-    /// Another of a list of values, or another than the only one.
+    /// Not one of the allowed values.
     Value,
     Other,
 }
 
-/// Faults while they are being found.
+/// Collects errors during validation.
 #[derive(Default)]
 pub(crate) struct Found {
     faults: Vec<(SchemaFault, Kind, u32)>,
@@ -151,13 +151,13 @@ impl Found {
         }
     }
 
-    /// A value fits none of several forms. If it is plain which of them was meant, its faults are named.
+    /// The value matches none of several forms. If it is clear which one was meant, the errors of that form are reported.
     pub(crate) fn add_misfits(&mut self, at: &Place<'_>, mut forms: Vec<Self>) {
         let level = at.level();
         let is_meant = |form: &Self| {
             !form.faults.iter().any(|(_, kind, at)| match kind {
                 Kind::Type => *at == level,
-                // `kind: "circle"` in another form than that of squares.
+                // For example `kind: "circle"`, tried against the form of squares.
                 Kind::Value => *at <= level + 1,
                 Kind::Other => false,
             })

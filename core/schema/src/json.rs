@@ -1,8 +1,8 @@
-//! Text to values, through serde_json, with the spelling of numbers.
+//! Parses text to values with serde_json, preserving the notation of numbers.
 //!
-//! serde_json hands numbers over as a `u64`, an `i64` or an `f64`: what lies beyond is rounded. Its feature
-//! `arbitrary_precision` would not, but it is one for the whole program. So the text is looked through a second time
-//! beside it: numbers come in the same order in both.
+//! serde_json passes numbers as a `u64`, an `i64` or an `f64`, and rounds numbers that do not fit. Its feature
+//! `arbitrary_precision` would avoid that, but it applies to the whole program. The text is therefore scanned a second time in
+//! parallel: both encounter the numbers in the same order.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::{cell::Cell, fmt};
@@ -14,10 +14,10 @@ use crate::{
     value::{Object, Value},
 };
 
-/// Reads exactly one value.
+/// Parses exactly one value.
 ///
 /// # Errors
-/// What serde_json says: no JSON, half of a surrogate pair, a number beyond a double, more than 127 levels.
+/// The error of serde_json: not JSON, an unpaired surrogate, a number too large for a double, more than 127 levels.
 pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     let tokens = Tokens {
         text,
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     Ok(value)
 }
 
-/// The numbers and the beginnings of objects in a text that is JSON as far as it was read.
+/// The numbers and the beginnings of objects in a text, which is known to be JSON as far as it was parsed.
 struct Tokens<'t> {
     text: &'t str,
     at: Cell<usize>,
@@ -75,7 +75,7 @@ impl<'t> Tokens<'t> {
     fn number<E: serde::de::Error>(&self) -> Result<Value, E> {
         match self.next() {
             Some(Token::Number(text)) => Ok(Value::Number(Number::new(text))),
-            // The reader just saw one there.
+            // The parser has just found one there.
             _ => Err(E::custom("a number that is not in the text")),
         }
     }
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for AnyValue<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         if let Some(Token::Number(text)) = self.0.next() {
-            // Somebody else in the program asked serde_json for `arbitrary_precision`: then a number comes as a map.
+            // If another crate enables `arbitrary_precision`, numbers are passed as a map.
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             let number = Number::new(text);
             if number.overflows() {

@@ -1,10 +1,10 @@
-//! Values by their names, of which a schema may have very many.
+//! Values by name, for schemas with very many names.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::cmp::Ordering;
 
-/// A map from names to values, in the order of the names. The B-tree only knows where the values are: so one kind of it
-/// serves for all kinds of values, and a page fetches its code once.
+/// A map from names to values, in the order of the names. The B-tree only contains the indices of the values, so that it is
+/// compiled once for all types of values, which reduces the download size of web pages.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<V> {
     places: BTreeMap<String, usize>,
@@ -34,7 +34,7 @@ impl<V> Named<V> {
             .filter_map(|(name, place)| Some((name.as_str(), self.values.get(*place)?)))
     }
 
-    /// Sets the value of a name, whatever it was.
+    /// Sets the value of a name, replacing an existing one.
     pub(crate) fn insert(&mut self, name: String, value: V) {
         self.places.insert(name, self.values.len());
         self.values.push(value);
@@ -50,7 +50,7 @@ impl<V> Default for Named<V> {
     }
 }
 
-// Where the values lie is no part of what they are.
+// The positions of the values do not matter for comparisons.
 
 impl<V: Ord> Ord for Named<V> {
     fn cmp(&self, other: &Self) -> Ordering {

@@ -1,50 +1,49 @@
-//! Numbers as they are written, compared and divided exactly: JSON's grammar sets no limit to them, and 0.3 is a
-//! multiple of 0.1.
+//! Numbers in their written form, compared and divided exactly: JSON's grammar does not limit them, and 0.3 is a multiple of 0.1.
 
 use alloc::boxed::Box;
 use core::cmp::Ordering;
 
-/// A number of JSON, in its spelling. Two are equal where their values are: 1, 1.0 and 10e-1.
+/// A JSON number in its written form. Numbers are equal if their values are: 1, 1.0 and 10e-1.
 #[derive(Debug, Clone)]
 pub(crate) struct Number(Box<str>);
 
-/// Digits and a power of ten: `0.digits × 10^magnitude`. The digits begin and end with others than zero; zero has none.
+/// Digits and a power of ten: `0.digits × 10^magnitude`. The first and last digits are not zero; the number zero has no digits.
 #[derive(Clone, Copy)]
 struct Decimal<'n> {
     negative: bool,
     /// Digits before the decimal point.
     before: &'n [u8],
-    /// Those behind it.
+    /// Digits after the decimal point.
     after: &'n [u8],
-    /// Exponents beyond ±2^61 count as these.
+    /// Exponents beyond ±2^61 are clamped.
     magnitude: i64,
 }
 
 const FARTHEST: i64 = 1 << 61;
 
-/// 2^1024 - 2^970: from here on a number is rounded to no finite double (IEEE 754, section 4.3.1).
+/// 2^1024 - 2^970: from here on a number does not round to a finite double (IEEE 754, section 4.3.1).
 const OVERFLOW: &[u8; 309] = b"1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963\
     3028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447573027\
     0069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497792";
 
 impl Number {
-    /// Text that a reader of JSON took for a number.
+    /// From a text that a JSON parser accepted as a number.
     pub(crate) fn new(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// The number as it was written.
+    /// The number as written.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is a whole number: 5.0 is one, too.
+    /// Whether it is an integer; 5.0 is one.
     pub(crate) fn is_integer(&self) -> bool {
         let decimal = self.decimal();
         decimal.is_zero() || decimal.exponent() >= 0
     }
 
-    /// Whether it lies beyond all doubles.
+    /// Whether it is too large for a double.
     pub(crate) fn overflows(&self) -> bool {
         let decimal = self.decimal();
         match decimal.magnitude.cmp(&309) {
@@ -59,7 +58,7 @@ impl Number {
         !decimal.is_zero() && !decimal.negative
     }
 
-    /// A whole number from 0; what is larger than a `u64` counts as the largest.
+    /// A non-negative integer; values beyond `u64` saturate.
     pub(crate) fn as_count(&self) -> Option<u64> {
         let decimal = self.decimal();
         if decimal.is_zero() {
@@ -80,7 +79,7 @@ impl Number {
         Some(count)
     }
 
-    /// As what others may be multiples of. None for zero, and where its digits are more than fit into a `u64`.
+    /// As a divisor. None for zero, and if its digits do not fit into a `u64`.
     pub(crate) fn as_divisor(&self) -> Option<Divisor> {
         let decimal = self.decimal();
         let mut digits: u64 = 0;
@@ -150,7 +149,7 @@ impl<'n> Decimal<'n> {
             .saturating_sub(i64::try_from(count).unwrap_or(FARTHEST))
     }
 
-    /// Without the sign.
+    /// Compares without the sign.
     fn compare_size(self, other: Decimal<'_>) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
             (true, true) => Ordering::Equal,
@@ -191,7 +190,7 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// What a number may be a multiple of; greater than zero.
+/// A divisor greater than zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Divisor {
     digits: u64,
@@ -199,13 +198,13 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// Whether the number is a whole multiple of this.
+    /// Whether the number is an integer multiple of this.
     pub(crate) fn divides(self, number: &Number) -> bool {
         let number = number.decimal();
         if number.is_zero() {
             return true;
         }
-        // The digits of neither end with zero. So what is a multiple of ten times ours is none of theirs.
+        // The digits of neither end with zero, so a multiple of ten times this divisor is handled by the exponents.
         let Ok(zeros) = u64::try_from(number.exponent().saturating_sub(self.exponent)) else {
             return false;
         };
@@ -214,7 +213,7 @@ impl Divisor {
         for digit in number.digits() {
             rest = (rest * 10 + u128::from(digit - b'0')) % modulus;
         }
-        // Times ten to the number of zeros, by squares.
+        // Ten to the power of the number of zeros, by squaring.
         let (mut factor, mut left) = (10 % modulus, zeros);
         while left > 0 && rest > 0 {
             if left % 2 == 1 {

@@ -1,4 +1,4 @@
-//! Values of JSON as JSON Schema compares them: 1 and 1.0 are one number, the order of fields is none.
+//! JSON values with the equality of JSON Schema: 1 and 1.0 are equal, and the order of fields does not matter.
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 use core::fmt::Write as _;
@@ -8,7 +8,7 @@ use crate::{named::Named, number::Number};
 /// The fields of an object.
 pub(crate) type Object = Named<Value>;
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
     Null,
@@ -32,7 +32,7 @@ impl Value {
         }
     }
 
-    /// Whether it is of a type; none for a type that does not exist.
+    /// Whether it is of this type; none for an unknown type.
     pub(crate) fn is_type(&self, name: &str) -> Option<bool> {
         Some(match name {
             "object" | "array" | "string" | "boolean" | "null" | "number" => {
@@ -71,23 +71,23 @@ impl Value {
         }
     }
 
-    /// A count may be written 3.0.
+    /// A count, which may be written as 3.0.
     pub(crate) fn as_count(&self) -> Option<u64> {
         self.as_number()?.as_count()
     }
 
-    /// The field of an object.
+    /// A field of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
     }
 
-    /// The texts of a list.
+    /// The strings in an array.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let items = self.as_array().into_iter().flatten();
         items.filter_map(Self::as_str)
     }
 
-    /// The value to which a JSON pointer leads (RFC 6901).
+    /// The value that a JSON pointer (RFC 6901) refers to.
     pub(crate) fn pointer(&self, pointer: &str) -> Option<&Self> {
         let mut value = self;
         for step in steps(pointer)? {
@@ -100,7 +100,7 @@ impl Value {
         Some(value)
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     pub(crate) fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
         let mut value = self;
         for step in steps(pointer)? {
@@ -113,7 +113,7 @@ impl Value {
         Some(value)
     }
 
-    /// As JSON, numbers as they were spelled.
+    /// Writes it as JSON, with numbers as written.
     fn write(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
@@ -147,7 +147,7 @@ impl Value {
     }
 }
 
-/// The steps of a JSON pointer.
+/// The segments of a JSON pointer.
 fn steps(pointer: &str) -> Option<impl Iterator<Item = &str>> {
     let below = match pointer.strip_prefix('/') {
         Some(below) => Some(below),
@@ -161,7 +161,7 @@ fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// An index without zeros before it and without a sign.
+/// An array index without leading zeros and sign.
 fn index(step: &str) -> Option<usize> {
     let is_written_so = step == "0" || !step.starts_with(['0', '+']);
     is_written_so.then(|| step.parse().ok())?
@@ -179,7 +179,7 @@ fn write_string(text: &str, out: &mut String) {
             '\u{8}' => "\\b",
             '\u{c}' => "\\f",
             '\0'..='\u{1f}' => {
-                // Into memory: there is nothing that can fail.
+                // Writing to memory cannot fail.
                 let written = write!(out, "\\u{:04x}", u32::from(c));
                 debug_assert!(written.is_ok());
                 continue;
@@ -194,7 +194,7 @@ fn write_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A value in a sentence.
+/// The value in the form used in a sentence.
 pub(crate) fn short(value: &Value) -> String {
     const LONGEST: usize = 120;
     let mut text = String::new();
@@ -205,7 +205,7 @@ pub(crate) fn short(value: &Value) -> String {
     }
 }
 
-/// A value of this text.
+/// A string value.
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::String(text.to_owned())

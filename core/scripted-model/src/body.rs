@@ -1,4 +1,4 @@
-//! From the parts of a body to the pieces that are sent: faults first, then chunks, then waits.
+//! Converts the parts of a body to pieces: faults first, then chunks, then waits.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -22,7 +22,7 @@ pub enum Piece {
     },
     /// Bytes of the body, to be sent at once.
     Bytes(Bytes),
-    /// Wait so many milliseconds.
+    /// Wait for this many milliseconds.
     Delay(u64),
     /// Nothing more comes, and the connection stays open.
     Hang,
@@ -32,7 +32,7 @@ pub enum Piece {
     End,
 }
 
-/// The pieces of an answer whose body consists of these parts (the events of a stream).
+/// The pieces of an answer whose body consists of these parts (for example the events of a stream).
 pub(super) fn pieces(
     format: WireFormat,
     response: &Response,
@@ -67,7 +67,7 @@ fn wait(out: &mut Vec<Piece>, ms: u64) {
     }
 }
 
-/// The parts of a payload: large ones share one block of memory.
+/// The parts of a payload. Large payloads share one block of memory.
 pub(super) fn payload_parts(payload: &Payload) -> Vec<Bytes> {
     const BLOCK: usize = 64 * 1024;
     if payload.unit.is_empty() || payload.repeat == 0 {
@@ -84,7 +84,7 @@ pub(super) fn payload_parts(payload: &Payload) -> Vec<Bytes> {
     parts
 }
 
-/// Applies the faults that are placed between events; those beyond the last event come after it.
+/// Inserts the faults that are positioned by events; those beyond the last event come after it.
 fn with_event_faults(
     format: WireFormat,
     parts: Vec<Bytes>,
@@ -109,7 +109,7 @@ fn with_event_faults(
     (out, Piece::End)
 }
 
-/// Applies the faults that are placed between bytes; those beyond the last byte come after it.
+/// Inserts the faults that are positioned by bytes; those beyond the last byte come after it.
 fn with_byte_faults(
     format: WireFormat,
     parts: Vec<Bytes>,
@@ -122,7 +122,7 @@ fn with_byte_faults(
             Place::Events(_) => None,
         })
         .collect();
-    // Stable: two faults at one place happen in the order they are written.
+    // Stable: two faults at one position occur in the order in which they are written.
     placed.sort_by_key(|(after, _)| *after);
     let mut placed = placed.into_iter().peekable();
     let mut out = Vec::with_capacity(parts.len());
@@ -160,7 +160,7 @@ impl Fault {
         }
     }
 
-    /// Appends what the fault sends; gives the last piece when nothing comes after it.
+    /// Appends what the fault sends; returns the last piece if nothing follows.
     fn apply(&self, format: WireFormat, out: &mut Vec<Bytes>) -> Option<Piece> {
         match self {
             Self::Insert(_, payload) => {
@@ -178,7 +178,7 @@ impl Fault {
     }
 }
 
-/// The same bytes in pieces as the script wants them.
+/// Splits the same bytes into pieces as the script specifies.
 fn cut(parts: Vec<Bytes>, chunks: &Chunks) -> Vec<Bytes> {
     let mut next_size: alloc::boxed::Box<dyn FnMut() -> usize> = match *chunks {
         Chunks::Event => return parts,
@@ -188,14 +188,14 @@ fn cut(parts: Vec<Bytes>, chunks: &Chunks) -> Vec<Bytes> {
             let mut bytes = [0; 32];
             bytes[..8].copy_from_slice(&seed.to_le_bytes());
             let mut random = Seeded::new(bytes);
-            // Below `max`, which was a usize.
+            // Less than `max`, which is a usize.
             alloc::boxed::Box::new(move || random.below(max as u64) as usize + 1)
         }
     };
     let mut rest = joined(parts);
     let mut out = Vec::new();
     while !rest.is_empty() {
-        // At least 1, or the rest would never end.
+        // At least 1, otherwise the loop would not end.
         let size = next_size().clamp(1, rest.len());
         out.push(rest.split_to(size));
     }
@@ -210,7 +210,7 @@ fn joined(parts: Vec<Bytes>) -> Bytes {
     whole.freeze()
 }
 
-/// Headers the model sends by itself, with the script's own in their place or after them.
+/// The headers that the model sends by default, replaced or extended by those of the script.
 pub(super) fn headers(
     content_type: &str,
     request_id: &str,

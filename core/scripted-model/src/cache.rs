@@ -1,9 +1,8 @@
-//! What a sequence of requests would read from the provider's prompt cache.
+//! Computes what a sequence of requests would read from the provider's prompt cache.
 //!
-//! The Messages API caches prefixes: tools, then system prompt, then messages, up to a block that carries
-//! `cache_control`. A later request reads the longest prefix that an earlier one wrote; from each of its
-//! marks it looks back over at most 20 blocks for one. Model and `tool_choice`, thinking among them, are
-//! part of what must be equal. This counts like that, without the network.
+//! The Messages API caches prefixes: tools, then system prompt, then messages, up to a block with `cache_control`. A later
+//! request reads the longest prefix that an earlier one wrote; from each of its marks the API looks back over at most 20 blocks
+//! for one. Model, `tool_choice` and thinking must be equal, too. This computes the same without the network.
 
 use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
@@ -12,7 +11,7 @@ use windlass_core::json::JsonError;
 
 use super::request::{blocks, list};
 
-/// From a mark the API looks back over so many blocks.
+/// From a mark the API looks back over this many blocks.
 const LOOKBACK: usize = 20;
 /// Bytes that count as one token.
 const BYTES_A_TOKEN: u64 = 4;
@@ -32,24 +31,24 @@ const BYTES_A_TOKEN: u64 = 4;
 #[derive(Debug, Clone, Default)]
 pub struct PromptCache {
     min_tokens: u64,
-    /// Hashes of the prefixes that were written.
+    /// Hashes of the prefixes written.
     written: BTreeSet<u64>,
     total: CacheUse,
 }
 
-/// What one request, or several, had of the cache, in tokens.
+/// The use of the cache by one or more requests, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheUse {
-    /// All of the input.
+    /// The whole input.
     pub tokens: u64,
     /// Read from the cache.
     pub read: u64,
-    /// Written to it.
+    /// Written to the cache.
     pub written: u64,
 }
 
 impl CacheUse {
-    /// Of a hundred tokens of input so many were read from the cache; 0 for no input.
+    /// The percentage of input tokens that were read from the cache; 0 if there was no input.
     #[must_use]
     pub fn hit_percent(self) -> u64 {
         (self.read * 100).checked_div(self.tokens).unwrap_or(0)
@@ -57,7 +56,7 @@ impl CacheUse {
 }
 
 impl PromptCache {
-    /// A cache that takes no prefix shorter than so many tokens (1,024 for most models).
+    /// A cache that does not store prefixes shorter than this many tokens (1,024 for most models).
     #[must_use]
     pub fn new(min_tokens: u64) -> Self {
         Self {
@@ -66,10 +65,10 @@ impl PromptCache {
         }
     }
 
-    /// Counts a request by its body.
+    /// Counts a request, given its body.
     ///
     /// # Errors
-    /// What the JSON parser says of a body that is no JSON.
+    /// The error of the JSON parser if the body is not JSON.
     pub fn request(&mut self, body: &[u8]) -> Result<CacheUse, JsonError> {
         let body: Value = serde_json::from_slice(body)?;
         let prefixes = prefixes(&body);
@@ -111,7 +110,7 @@ impl PromptCache {
         Ok(used)
     }
 
-    /// All requests so far.
+    /// The sum of all requests so far.
     #[must_use]
     pub fn total(&self) -> CacheUse {
         self.total
@@ -135,7 +134,7 @@ fn prefixes(body: &Value) -> Vec<Prefix> {
     for block in list(body, "system") {
         out.block(block);
     }
-    // These are no part of the text, but change what the messages mean.
+    // These are not part of the text, but affect the cache.
     out.mix(&[text(body.get("tool_choice")), text(body.get("thinking"))]);
     for message in list(body, "messages") {
         out.mix(&[string(message, "role")]);
@@ -156,7 +155,7 @@ struct Prefixes {
 impl Prefixes {
     fn mix(&mut self, parts: &[String]) {
         for part in parts {
-            // FNV-1a: the same on every platform; nobody attacks a test.
+            // FNV-1a: the same on every platform; collision attacks do not matter in tests.
             for byte in part.bytes().chain([0xff]) {
                 self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }

@@ -1,4 +1,4 @@
-//! Whether a request carries a conversation that servers of chat completions would accept.
+//! Validates the conversation in a request of chat completions.
 
 use alloc::{collections::BTreeSet, format, string::ToString, vec::Vec};
 
@@ -9,12 +9,11 @@ use super::{
     request::list,
 };
 
-/// Whether a server of chat completions would accept the conversation in this request body: known roles,
-/// instructions only at the beginning, every tool call answered once and right behind it, arguments that
-/// are JSON objects.
+/// Whether a server of chat completions would accept the conversation in this request body: known roles, instructions only at the
+/// beginning, every tool call answered exactly once and right after it, arguments that are JSON objects.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the messages.
+/// All faults, in the order of the messages.
 pub fn validate_chat_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
     let found = match serde_json::from_slice::<Value>(body) {
         Ok(body) => validate(&body),
@@ -23,7 +22,7 @@ pub fn validate_chat_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// The same for a body that is already read.
+/// The same for a parsed body.
 pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     let mut check = Check::default();
     if !body.get("model").is_some_and(Value::is_string) {
@@ -52,11 +51,11 @@ pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
 #[derive(Default)]
 struct Check<'a> {
     faults: Vec<HistoryFault>,
-    /// Somebody spoke: no instructions after that.
+    /// A message was seen: no instructions may follow.
     begun: bool,
     /// Every call so far.
     calls: BTreeSet<&'a str>,
-    /// Calls that have no result yet, with where they stand.
+    /// Calls without a result, and their places.
     open: Vec<(&'a str, alloc::string::String)>,
 }
 

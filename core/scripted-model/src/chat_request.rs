@@ -1,4 +1,4 @@
-//! A request of chat completions in the terms of the Messages API, so that one expectation fits both.
+//! Converts a request of chat completions to the Messages API, so that the same expectations apply to both.
 
 use alloc::{
     format,
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::list;
 
-/// The same request as the Messages API would put it: what was said by whom, tools, model.
+/// The same request in the form of the Messages API: messages, tools, model.
 pub(super) fn as_messages(body: &Value) -> Value {
     let mut system: Vec<String> = Vec::new();
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn as_messages(body: &Value) -> Value {
             _ => ("user", said(message)),
         };
         match messages.last_mut() {
-            // Results and what follows them are one message there.
+            // In the Messages API, results and what follows them are one message.
             Some((last, before)) if *last == role => before.extend(blocks),
             _ => messages.push((role, blocks)),
         }
@@ -61,7 +61,7 @@ fn assistant(message: &Value) -> Vec<Value> {
     blocks
 }
 
-/// A result. An error is told by how its text begins, as there is no other way.
+/// A tool result. An error is recognised by the beginning of its text, since there is no other indication.
 fn result(message: &Value) -> Value {
     let content = texts(message).join("\n");
     json!({
@@ -79,7 +79,7 @@ fn said(message: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// The texts of a message: its content, or those of its parts.
+/// The texts of a message: its content, or the texts of its parts.
 fn texts(message: &Value) -> Vec<String> {
     match message.get("content") {
         Some(Value::String(text)) => Vec::from([text.clone()]),

@@ -1,4 +1,4 @@
-//! Expectations held against a request, with what was found in its place.
+//! Checks expectations against a request, and reports what was found instead.
 
 use alloc::{
     format,
@@ -15,34 +15,33 @@ use super::{
     wire::WireFormat,
 };
 
-/// The path that is asked when a script names none.
+/// The expected path if a script names none.
 const MESSAGES_PATH: &str = "/v1/messages";
 
-/// How much of a found text a report shows, in characters.
+/// How many characters of a found text a report shows.
 const SHOWN_CHARS: usize = 300;
 
-/// One expectation and what came of it.
+/// The outcome of checking one expectation.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// What was looked at.
+    /// What was checked.
     pub(super) subject: String,
     /// What was expected of it.
     pub(super) expected: String,
-    /// What was found instead; none when it is as expected.
+    /// What was found instead; none if it is as expected.
     pub(super) found: Option<String>,
 }
 
-/// A request body that was read.
+/// A parsed request body.
 #[derive(Debug)]
 pub(super) struct ReadBody {
-    /// As it came.
+    /// As received.
     pub(super) sent: Value,
-    /// In the terms of the Messages API, where it came in other ones.
+    /// Converted to the Messages API, if it has another format.
     pub(super) meant: Option<Value>,
 }
 
-/// Holds all expectations against a request; `body` is `None` when the request was not read
-/// because nothing is expected of it.
+/// Checks all expectations against a request. `body` is `None` if the request was not parsed because nothing is expected of it.
 pub(super) fn check(
     expect: &Expect,
     request: &RequestView<'_>,
@@ -51,7 +50,7 @@ pub(super) fn check(
     let mut checks = Checks(Vec::new());
     let usual = match WireFormat::of(request.route()) {
         WireFormat::Messages => MESSAGES_PATH,
-        // Whatever stands before it: gateways have theirs below many paths.
+        // Any prefix is accepted: gateways serve the endpoint below various paths.
         WireFormat::ChatCompletions => request.route(),
     };
     checks.equal(
@@ -144,7 +143,7 @@ impl Checks {
         }
     }
 
-    /// One tool result: named by its id, or any that fits.
+    /// A tool result: identified by its id, or any that matches.
     fn result(&mut self, expected: &ExpectedResult, last: &[Value]) {
         let results: Vec<&Value> = (last.iter())
             .filter(|block| text(block, "type") == "tool_result")
@@ -238,7 +237,7 @@ fn result_in_short(block: &Value) -> String {
     format!("for {id}{error}: {}", shown(&message_text(block)))
 }
 
-/// A text as a report shows it: quoted, and cut when it is long.
+/// A text as shown in a report: quoted, and truncated if it is long.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         None => RawJson::string(text).to_string(),

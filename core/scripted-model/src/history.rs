@@ -1,4 +1,4 @@
-//! Whether a request carries a history that the Messages API would accept.
+//! Validates the history in a request of the Messages API.
 
 mod cache_marks;
 
@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use crate::request::blocks;
 
-/// Something in a request that the API would refuse.
+/// A fault in a request that the API would refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryFault {
     /// The rule that is broken.
     pub rule: HistoryRule,
-    /// Where: `messages[3].content[0]`.
+    /// Its place: `messages[3].content[0]`.
     pub place: String,
     /// What was found there.
     pub found: String,
@@ -34,24 +34,24 @@ pub enum HistoryRule {
     Shape,
     /// Roles alternate, starting with `user`.
     Roles,
-    /// A message has content, and a text more than white space.
+    /// Every message has content, and every text more than white space.
     NotEmpty,
     /// Every `tool_use` has its `tool_result` in the next message.
     CallAnswered,
     /// Every `tool_result` answers a `tool_use` of the message before, once.
     ResultExpected,
-    /// Results stand before everything else in their message.
+    /// Results come before everything else in their message.
     ResultsFirst,
     /// Ids of tool calls are unique.
     UniqueCalls,
     /// The input of a `tool_use` is an object.
     ObjectInput,
-    /// Thinking carries its signature.
+    /// Thinking has a signature.
     SignedThinking,
-    /// At most four `cache_control` marks: on definitions that do not wait, on blocks of the system prompt and of messages but
-    /// thinking and empty texts; those that hold for an hour first.
+    /// At most four `cache_control` marks: on definitions that are not deferred, and on blocks of the system prompt and of
+    /// messages, except thinking and empty texts. Those with a lifetime of an hour come first.
     CacheMarks,
-    /// Tool names are unique and made of letters, digits, `_` and `-`, at most 128.
+    /// Tool names are unique, consist of letters, digits, `_` and `-`, and have at most 128 characters.
     ToolNames,
 }
 
@@ -98,7 +98,7 @@ impl core::error::Error for HistoryFault {}
 /// Whether the API would accept the history in this request body.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the messages.
+/// All faults, in the order of the messages.
 pub fn validate_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
     let found = match serde_json::from_slice::<Value>(body) {
         Ok(body) => validate_body(&body),
@@ -107,7 +107,7 @@ pub fn validate_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// The same for a body that is already read.
+/// The same for a parsed body.
 #[must_use]
 pub fn validate_body(body: &Value) -> Vec<HistoryFault> {
     let mut check = Check::default();
@@ -122,7 +122,7 @@ pub fn validate_body(body: &Value) -> Vec<HistoryFault> {
     check.faults
 }
 
-/// What is wrong with the names of tools, given in their order.
+/// The faults in the names of tools, given in order.
 pub(super) fn tool_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<HistoryFault> {
     let mut known = BTreeSet::new();
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -150,11 +150,11 @@ struct Check<'a> {
     faults: Vec<HistoryFault>,
     /// Every call so far.
     calls: BTreeSet<&'a str>,
-    /// Calls of the message before that have no result yet, with where they stand.
+    /// Calls of the previous message without a result, and their places.
     open: Vec<(&'a str, Place)>,
 }
 
-/// A message, or a block of one: written down only where something is wrong with it.
+/// A message or a block of one, formatted only if a fault is reported.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     message: usize,
@@ -219,7 +219,7 @@ impl<'a> Check<'a> {
             Some(Value::Array(list)) if !list.is_empty() => {}
             _ => self.fault_at(HistoryRule::NotEmpty, place, "no content"),
         }
-        // Results belong to the calls of the message just before; calls to the message just after.
+        // Results must belong to calls of the previous message, and calls must be answered in the next one.
         let mut due = core::mem::take(&mut self.open);
         let mut after_results = false;
         for (index, block) in blocks(message).iter().enumerate() {
@@ -252,7 +252,7 @@ impl<'a> Check<'a> {
         self.report_open(due);
     }
 
-    /// Any block but a result.
+    /// Any block except a tool result.
     fn block(&mut self, block: &'a Value, kind: &str, role: Option<&str>, place: Place) {
         match kind {
             "text" if string(block, "text").trim().is_empty() => {

@@ -1,9 +1,10 @@
-//! A model that follows a script, for tests of agents. Free of IO: the same code serves unit tests, a loopback server and a browser.
+//! A model that follows a script, for tests of agents. It does no IO: the same code serves unit tests, a loopback server and a
+//! browser.
 //!
-//! - [`Script`] and [`ScriptedModel`]: what the model says and what it expects. The format is documented in
+//! - [`Script`] and [`ScriptedModel`]: the responses of the model and the requests it expects. The format is documented in
 //!   `docs/scripted-model.md`.
 //! - [`validate_request`], [`validate_chat_request`]: whether a model server would accept a request's history.
-//! - [`PromptCache`]: what of a request a server would read from its cache.
+//! - [`PromptCache`]: which part of a request a server would read from its cache.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -33,7 +34,7 @@ pub use self::{
     scripted_model::{Miss, ScriptedModel, Unmet},
 };
 
-/// A field that is true where it is not written.
+/// The default of fields that are true if absent.
 fn yes() -> bool {
     true
 }

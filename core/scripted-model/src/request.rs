@@ -1,4 +1,4 @@
-//! A request as the scripted model sees it.
+//! Requests as the scripted model sees them.
 
 use alloc::{
     borrow::{Cow, ToOwned},
@@ -13,12 +13,12 @@ use serde::{
 };
 use serde_json::Value;
 
-/// A request, borrowed from whoever received it.
+/// A borrowed request.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestView<'a> {
     /// Path and query.
     pub path: &'a str,
-    /// Headers; names in any case.
+    /// Headers; names are case-insensitive.
     pub headers: &'a [(String, String)],
     /// The body.
     pub body: &'a [u8],
@@ -46,12 +46,12 @@ impl<'a> RequestView<'a> {
 pub(super) struct Asked {
     pub(super) model: Option<String>,
     pub(super) stream: Option<bool>,
-    /// Whether token counts are asked for at the end of a stream of chat completions.
+    /// Whether token counts are requested at the end of a stream of chat completions.
     pub(super) include_usage: bool,
 }
 
 impl Asked {
-    /// Reads a request of chat completions, to its end: the third field may stand anywhere.
+    /// Reads a whole request of chat completions, since the third field may be anywhere.
     pub(super) fn read_chat(body: &[u8]) -> Self {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -73,8 +73,8 @@ impl Asked {
         }
     }
 
-    /// Reads a request of the Messages API only as far as model and stream: those who write them first pay nothing for a
-    /// long history.
+    /// Reads a request of the Messages API only up to model and stream. If a client writes them first, a long history costs
+    /// nothing.
     pub(super) fn read(body: &[u8]) -> Self {
         struct Fields<'a>(&'a mut Asked);
         impl<'de> Visitor<'de> for Fields<'_> {
@@ -99,21 +99,21 @@ impl Asked {
             }
         }
         let mut asked = Self::default();
-        // Leaving early counts as an error for the decoder, and a broken body is no matter here:
-        // what was found up to there is what counts.
+        // Stopping early counts as an error for the decoder, and a malformed body does not matter here: the fields found so far
+        // are used.
         let mut decoder = serde_json::Deserializer::from_slice(body);
         let _ = decoder.deserialize_map(Fields(&mut asked));
         asked
     }
 }
 
-/// The model that a request of the Messages API asks for; none where it says so nowhere.
+/// The model in a request of the Messages API; none if it is missing.
 #[must_use]
 pub fn requested_model(body: &[u8]) -> Option<String> {
     Asked::read(body).model
 }
 
-/// The elements of a field that is a list; none when it is something else.
+/// The elements of a field that is an array; empty if it is anything else.
 pub(super) fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
     object
         .get(field)
@@ -121,12 +121,12 @@ pub(super) fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The content blocks of a message; none when its content is a plain string.
+/// The content blocks of a message; empty if its content is a plain string.
 pub(super) fn blocks(message: &Value) -> &[Value] {
     list(message, "content")
 }
 
-/// How many `cache_control` marks a request body carries, at the places where they count.
+/// The number of `cache_control` marks in a request body, at the places where they count.
 pub(super) fn cache_marks(body: &Value) -> usize {
     let marked = |block: &Value| usize::from(block.get("cache_control").is_some());
     let mut marks = marked(body);
@@ -135,7 +135,7 @@ pub(super) fn cache_marks(body: &Value) -> usize {
     for message in list(body, "messages") {
         for block in blocks(message) {
             marks += marked(block);
-            // Only a result has content of its own; a tool input may hold anything.
+            // Only a tool result has nested content; a tool input may contain anything.
             if block.get("type").and_then(Value::as_str) == Some("tool_result") {
                 marks += blocks(block).iter().map(marked).sum::<usize>();
             }
@@ -144,7 +144,7 @@ pub(super) fn cache_marks(body: &Value) -> usize {
     marks
 }
 
-/// The text of a message: its own text, and that of its tool results.
+/// The text of a message, including that of its tool results.
 pub(super) fn message_text(message: &Value) -> String {
     let mut texts: Vec<String> = Vec::new();
     match message.get("content") {
@@ -162,7 +162,7 @@ pub(super) fn message_text(message: &Value) -> String {
     texts.join("\n")
 }
 
-/// The system prompt as one text.
+/// The system prompt as a single text.
 pub(super) fn system_text(body: &Value) -> String {
     match body.get("system") {
         Some(Value::String(text)) => text.clone(),

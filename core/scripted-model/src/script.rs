@@ -1,8 +1,7 @@
-//! The script of a [`ScriptedModel`](super::ScriptedModel): what is said, in answer to what.
+//! The script of a [`ScriptedModel`](super::ScriptedModel): requests and their responses.
 //!
-//! The format is documented in `docs/scripted-model.md`. Reading is strict: an unknown field, a
-//! field that does not go with its neighbours, or a variable without a value is an error that
-//! names the exchange and the field.
+//! The format is documented in `docs/scripted-model.md`. Parsing is strict: an unknown field, a field that cannot be combined
+//! with others, or a variable without a value is an error that names the exchange and the field.
 
 mod block;
 mod error;
@@ -32,16 +31,15 @@ pub use self::{
     value::Payload,
 };
 
-/// A script: exchanges in the order they are expected.
+/// A script: exchanges in the expected order.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The model named in responses; none means the one the request asks for.
+    /// The model named in responses; none means the one in the request.
     pub model: Option<String>,
     /// How an exchange is chosen for a request.
     pub matching: Matching,
-    /// Whether every request must carry a valid history
-    /// ([`validate_request`](super::validate_request)). Without it, and without expectations, a
-    /// request is answered unread.
+    /// Whether every request must contain a valid history ([`validate_request`](super::validate_request)). If false, and without
+    /// expectations, a request is answered without parsing it.
     pub validate: bool,
     /// The exchanges.
     pub exchanges: Vec<Exchange>,
@@ -51,38 +49,37 @@ pub struct Script {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matching {
-    /// The next one, which must fit.
+    /// The next one, which must match.
     #[default]
     InOrder,
-    /// The first one that is not used up and fits: for sessions that run side by side.
+    /// The first one that matches and is not used up: for concurrent sessions.
     Any,
 }
 
-/// A request that is expected and the response it gets.
+/// An expected request and its response.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// What a person calls it; shown in reports.
+    /// A name for people, shown in reports.
     pub name: Option<String>,
     /// How many requests it answers.
     pub repeat: u32,
-    /// What the request must be like.
+    /// What the request must contain.
     pub expect: Expect,
-    /// What is answered.
+    /// The response.
     pub respond: Response,
 }
 
 impl Script {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
-    /// [`ScriptError`]: where, what, and what to do about it.
+    /// [`ScriptError`]: where, what, and how to fix it.
     pub fn parse(json: &str) -> Result<Self, ScriptError> {
         Self::parse_with(json, &[])
     }
 
-    /// Reads a script and gives values to the variables it declares: `${name}` in any of its
-    /// strings becomes the value. A `${name}` that the script does not declare stays as it is,
-    /// so that shell commands can be written plainly.
+    /// Parses a script and sets the variables it declares: `${name}` in any of its strings is replaced by the value. A `${name}`
+    /// that the script does not declare stays unchanged, so that shell commands can be written plainly.
     ///
     /// ```
     /// use windlass_scripted_model::Script;
@@ -97,7 +94,7 @@ impl Script {
     /// ```
     ///
     /// # Errors
-    /// [`ScriptError`]: where, what, and what to do about it.
+    /// [`ScriptError`]: where, what, and how to fix it.
     pub fn parse_with(json: &str, variables: &[(&str, &str)]) -> Result<Self, ScriptError> {
         let filled = variables::fill(json, variables)?;
         let form: ScriptForm = read(&filled)?;
@@ -120,7 +117,7 @@ impl Script {
         })
     }
 
-    /// A script that says these texts, one a request.
+    /// A script that responds with these texts, one per request.
     #[must_use]
     pub fn says<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let exchanges = texts.into_iter().map(|text| Exchange {
@@ -139,7 +136,7 @@ impl Script {
 }
 
 impl Exchange {
-    /// The exchange as reports name it: its number counted from 1, and its name.
+    /// The exchange as named in reports: its number counted from 1, and its name.
     pub(super) fn label(&self, index: usize) -> String {
         match &self.name {
             Some(name) => format!("exchange {} ({name})", index + 1),
@@ -148,7 +145,7 @@ impl Exchange {
     }
 }
 
-/// The whole file as it is written.
+/// The whole file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScriptForm {
@@ -199,11 +196,11 @@ impl ExchangeForm {
     }
 }
 
-/// Decodes JSON; a fault is reported with the path of the field it is in.
+/// Decodes JSON; an error is reported with the path of its field.
 fn read<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, ScriptError> {
     let mut decoder = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut decoder).map_err(|error| {
-        // "." is the root and "?" a place without a name, which says nothing to a reader.
+        // "." is the root and "?" a place without a name, which do not help a reader.
         let path = error.path().to_string();
         let path = path.trim_end_matches(['?', '.']).to_owned();
         ScriptError::from_reader(&path, &error.into_inner().to_string())
@@ -218,7 +215,7 @@ fn once() -> u32 {
     1
 }
 
-/// A field that must not stand beside another one.
+/// The error for a field that cannot be combined with another one.
 fn stray(field: &str, beside: &str) -> ScriptError {
     ScriptError::new(
         field,

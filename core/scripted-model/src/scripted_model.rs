@@ -21,17 +21,16 @@ use super::{
     wire::{Context, WireFormat},
 };
 
-/// The model named in a response when neither script nor request names one.
+/// The model named in a response if neither script nor request names one.
 const UNNAMED_MODEL: &str = "scripted";
 
-/// A model endpoint without a network: takes requests, gives the bytes of answers.
+/// A model endpoint without a network: it takes requests and returns the bytes of the answers.
 ///
-/// The path decides the wire format: `…/chat/completions` is asked and answered in OpenAI's, everything
-/// else in that of the Messages API. One script serves both.
+/// The path determines the wire format: `…/chat/completions` uses OpenAI's, everything else that of the Messages API. The same
+/// script serves both.
 ///
-/// A request that the script does not expect is a *miss*: it is answered by an error of status 400
-/// whose message tells what was expected and what came, and it is remembered for
-/// [`verify`](Self::verify). A miss uses no exchange up.
+/// A request that the script does not expect is a *miss*: it is answered by an error of status 400 whose message says what was
+/// expected and what was received, and it is recorded for [`verify`](Self::verify). A miss does not use up an exchange.
 ///
 /// ```
 /// use windlass_scripted_model::{Piece, RequestView, Script, ScriptedModel};
@@ -57,19 +56,18 @@ pub struct ScriptedModel {
 pub struct Miss {
     /// The request, counted from 1.
     pub request: usize,
-    /// The exchange that came nearest, counted from 1; none when all are used up or the request
-    /// could not be judged.
+    /// The exchange that matches best, counted from 1; none if all are used up or the request could not be checked.
     pub nearest: Option<usize>,
-    /// What was expected and what was found, several lines.
+    /// What was expected and what was found, in several lines.
     pub report: String,
 }
 
-/// What is left over when a script was not followed to its end.
+/// What remains if a script was not followed completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
     /// Requests that were not expected.
     pub misses: Vec<Miss>,
-    /// Exchanges that nothing asked for, as reports name them.
+    /// Exchanges that were not used, as named in reports.
     pub unused: Vec<String>,
 }
 
@@ -100,8 +98,7 @@ impl ScriptedModel {
         }
     }
 
-    /// Answers a request. The pieces are to be sent in their order; the last one is
-    /// [`Piece::End`], [`Piece::Cut`] or [`Piece::Hang`].
+    /// Answers a request. The pieces must be sent in order; the last one is [`Piece::End`], [`Piece::Cut`] or [`Piece::Hang`].
     pub fn answer(&mut self, request: &RequestView<'_>) -> Vec<Piece> {
         self.requests += 1;
         let chosen = match self.read(request) {
@@ -121,7 +118,7 @@ impl ScriptedModel {
         }
     }
 
-    /// Requests so far, misses included.
+    /// The number of requests so far, including misses.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.requests
@@ -133,10 +130,10 @@ impl ScriptedModel {
         &self.misses
     }
 
-    /// Whether the script was followed to its end: no misses, nothing left.
+    /// Checks that the script was followed completely: no misses, and no unused exchanges.
     ///
     /// # Errors
-    /// [`Unmet`]: the misses with their reports, and the exchanges that were not asked for.
+    /// [`Unmet`]: the misses with their reports, and the unused exchanges.
     pub fn verify(&self) -> Result<(), Unmet> {
         let unused: Vec<String> = (self.script.exchanges.iter().zip(&self.used).enumerate())
             .filter(|(_, (exchange, used))| **used < exchange.repeat)
@@ -157,7 +154,7 @@ impl ScriptedModel {
         })
     }
 
-    /// Reads and validates the body, if anything depends on it.
+    /// Parses and validates the body, if anything depends on it.
     fn read(&self, request: &RequestView<'_>) -> Result<Option<ReadBody>, Miss> {
         let mut candidates = self.candidates();
         if !self.script.validate && candidates.all(|(_, exchange)| exchange.expect.is_empty()) {
@@ -180,7 +177,7 @@ impl ScriptedModel {
             WireFormat::Messages if request.route().ends_with("/messages") => {
                 history::validate_body(&body)
             }
-            // Other endpoints, such as the counting of tokens, take other bodies.
+            // Other endpoints, such as token counting, have different bodies.
             WireFormat::Messages => Vec::new(),
         };
         if !faults.is_empty() {
@@ -196,7 +193,7 @@ impl ScriptedModel {
         }))
     }
 
-    /// The exchanges that the next request may be for.
+    /// The exchanges that the next request may use.
     fn candidates(&self) -> impl Iterator<Item = (usize, &Exchange)> {
         let most = match self.script.matching {
             Matching::InOrder => 1,
@@ -230,7 +227,7 @@ impl ScriptedModel {
         })
     }
 
-    /// The difference between a request and the exchange that came nearest.
+    /// The difference between a request and the exchange that matches best.
     fn report(&self, nearest: Option<(usize, Vec<Checked>)>) -> String {
         let number = self.requests;
         let Some((index, checks)) = nearest else {

@@ -1,6 +1,6 @@
-//! What shells do themselves.
+//! Builtins of shells.
 
-/// Whether a program of this name is done by the host or the shell itself, not started.
+/// Whether the host or the shell runs this command itself, without starting a program.
 #[must_use]
 pub fn is_builtin(name: &str) -> bool {
     matches!(
@@ -20,7 +20,8 @@ pub fn is_builtin(name: &str) -> bool {
     )
 }
 
-/// Whether bash, or for `chdir` dash, has a builtin of this name that only a shell can do, because it changes the shell or is about it.
+/// Whether bash, or for `chdir` dash, has a builtin with this name that only a shell can run, because it changes the shell or
+/// concerns it.
 #[must_use]
 pub fn is_shell_only(name: &str) -> bool {
     matches!(

@@ -1,8 +1,9 @@
-//! Shell command lines: read into a tree, looked at, printed anew.
+//! Parses shell command lines to a tree, analyses them, and prints them in unambiguous form.
 //!
-//! Whoever lets an agent run commands by rules must know what a line does. A scanner beside the shell never knows for sure: two readers of one
-//! language differ somewhere. So a line that [`read()`] understands is not handed to a shell at all: its [`Script`] is what runs, either
-//! without a shell or as [`print()`] writes it down, every text quoted. What [`read()`] does not understand, it refuses.
+//! Whoever lets an agent run commands by rules must know what a line does. A scanner separate from the shell can never be
+//! certain, since two parsers of one language always differ somewhere. So a line that [`read()`] understands is not passed to a
+//! shell at all: its [`Script`] is run instead, either without a shell or as printed by [`print()`], with every text quoted.
+//! [`read()`] refuses what it does not understand.
 //!
 //! ```
 //! use windlass_shell::{print, read};
@@ -15,7 +16,7 @@
 //! assert!(read("echo \"$\\\n(touch x)\"").is_err());
 //! ```
 //!
-//! For rules that forbid, [`scan()`] says what a line that is refused here seems to run. It sees more and is sure of less.
+//! For rules that deny or ask, [`scan()`] lists what a refused line appears to run. It recognises more and is less certain.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -49,29 +50,29 @@ pub use tree::{
 };
 pub use written_out::leaves_shell_alone;
 
-/// A line that was understood.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What runs.
+    /// The syntax tree, which is what runs.
     pub script: Script,
-    /// The simple commands in it, those inside of others before them.
+    /// Its simple commands; those inside of others come before them.
     pub commands: Vec<SimpleCommand>,
-    /// What keeps the tree from being run in the place of the text: such a line runs only if somebody approved its whole text.
+    /// Why the tree must not run in place of the text, if so: such a line runs only if its whole text was approved.
     pub obstacle: Option<&'static str>,
-    /// A shell that is given the text may evaluate what words of it become, and so run more than these commands. Whoever runs the
-    /// tree does not.
+    /// Whether a shell that is given the text may evaluate the expansion of words and so run more than these commands. This does
+    /// not happen when the tree is run.
     pub evaluates: bool,
 }
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
-/// [`Unparsed`]: nothing is known for sure about such a line.
+/// [`Unparsed`]: nothing is known for certain about such a line.
 pub fn read(text: &str) -> Result<Line, Unparsed> {
     let script = read::script(text)?;
     let commands = commands::of(&script);
     let obstacle = obstacle::of(&script);
-    // A shell that gets such a text may find commands in it that no tree shows.
+    // A shell that is given such a text may find commands in it that are not in the tree.
     let evaluates = commands.iter().any(scan::evaluates);
     if obstacle.is_some() && evaluates {
         return Err(Unparsed::Unsupported(
@@ -86,26 +87,26 @@ pub fn read(text: &str) -> Result<Line, Unparsed> {
     })
 }
 
-/// Why a line cannot be taken apart.
+/// Why a line cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unparsed {
-    /// A quote, bracket or here-document without its end.
+    /// A quote, bracket or here-document is not closed.
     #[error("a quote, bracket or here-document is not closed")]
     Unclosed,
-    /// A construct this module does not follow.
+    /// An unsupported construct.
     #[error("it uses {0}, which is not followed here")]
     Unsupported(&'static str),
-    /// The program to run is only known when the line runs.
+    /// The program to run is only known at run time.
     #[error("the program to run is computed")]
     ComputedProgram,
-    /// Words where none may stand.
+    /// Words where none are allowed.
     #[error("it is not a shell command")]
     Syntax,
-    /// Nested deeper than anybody writes.
+    /// Nested too deeply.
     #[error("it is nested too deep")]
     TooDeep,
-    /// Longer than anybody writes.
+    /// Too long.
     #[error("it is longer than 128 KiB")]
     TooLong,
 }

@@ -1,4 +1,4 @@
-//! Names of variables and of programs.
+//! Names of variables and programs.
 
 /// Whether a text can be a variable's name.
 #[must_use]
@@ -10,12 +10,12 @@ pub fn is_name(text: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Whether a loop may set it: those in capitals may be ones that the shell or programs act upon.
+/// Whether a loop may set it: upper-case variables may have a meaning for the shell or for programs.
 pub(crate) fn is_free_for_loops(name: &str) -> bool {
     !name.bytes().any(|b| b.is_ascii_uppercase()) && name != "_"
 }
 
-/// Whether its value is made by the shell, or kept from programs here: no tree can say what it will be.
+/// Whether the shell sets its value, or it is withheld from programs here: its value cannot be known from the tree.
 #[must_use]
 pub fn is_made_by_the_shell(name: &str) -> bool {
     ["BASH", "EPOCH", "COMP_", "LD_", "DYLD_"]
@@ -68,7 +68,7 @@ pub fn is_made_by_the_shell(name: &str) -> bool {
         )
 }
 
-/// Whether shells or programs act upon it, whoever has set it.
+/// Whether it has a meaning for shells or programs, whoever sets it.
 #[must_use]
 pub fn is_acted_upon(name: &str) -> bool {
     name.ends_with("PATH")
@@ -89,12 +89,12 @@ pub fn is_acted_upon(name: &str) -> bool {
         )
 }
 
-/// Whether programs are found, started or directed by it.
+/// Whether it affects which programs are found or started, or what they do.
 pub(crate) fn directs_programs(name: &str) -> bool {
     is_acted_upon(name) || is_made_by_the_shell(name) || name.starts_with("GIT_")
 }
 
-/// Programs that look for files and run others on what they find.
+/// Programs that search for files and run other programs on them.
 #[must_use]
 pub fn is_search(name: &str) -> bool {
     matches!(name, "find" | "fd" | "fdfind")

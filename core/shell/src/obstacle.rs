@@ -1,7 +1,7 @@
-//! What keeps a line that was read from being run from its tree.
+//! Reasons why a parsed line cannot run from its tree.
 //!
-//! Rules may let a line pass only if every reader agrees what it does, and a host can do it without a shell. What is found
-//! here is known to rules that deny, and needs a person's word to run.
+//! Rules may allow a line only if all shells agree on what it does, and if a host can run it without a shell. A line with an
+//! obstacle is still subject to deny rules, and needs a person's approval to run.
 
 use crate::{
     Command, CommandWord, Compound, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
@@ -11,7 +11,7 @@ use crate::{
     print_for_people, takes_number,
 };
 
-/// Commands that a pipeline may have, all of which run at the same time.
+/// The maximum number of commands in a pipeline, all of which run at the same time.
 pub const MOST_STAGES: usize = 128;
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
@@ -35,8 +35,8 @@ fn of_pipeline(pipeline: &Pipeline) -> Option<&'static str> {
         .or_else(|| pipeline.commands.iter().find_map(of_command))
 }
 
-/// `xargs` may end before it has read all of its input. What is left of one that it does not have alone is for the command behind it: how
-/// much that is, depends on how `xargs` reads.
+/// `xargs` may end before it has read all of its input. If the input is shared, the rest is left for the next command, and how
+/// much that is depends on the implementation of `xargs`.
 fn of_shared_input(first: &Command) -> Option<&'static str> {
     let Command::Simple(simple) = first else {
         return None;
@@ -111,7 +111,7 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         .chain(texts.clone())
         .find_map(of_substitutions);
     let program = simple.program();
-    // To these a word is a word, whatever it begins with.
+    // These commands do not treat words as options, whatever they begin with.
     let exempt = program.is_some_and(|name| matches!(name, "test" | "[" | "echo" | "printf"));
     in_words
         .or_else(|| {
@@ -125,8 +125,8 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         .or_else(|| of_search(simple))
 }
 
-/// A search takes `;` and `+` for the end of what it runs: behind its first action a word that is expanded could end it, and what
-/// follows would be another one that nobody judged.
+/// A search takes `;` and `+` as the end of the command it runs. After its first action, an expanded word could end that command,
+/// and what follows would be another action that nobody judged.
 fn of_search(simple: &Simple) -> Option<&'static str> {
     const ACTIONS: [&str; 8] = [
         "-exec",
@@ -148,8 +148,8 @@ fn of_search(simple: &Simple) -> Option<&'static str> {
         .then_some("a word that is expanded in what a search runs")
 }
 
-/// To bash `$?` is what the substitution before it ended with, to dash what the command before did. Only one substitution, or a status
-/// without any, means the same to both.
+/// In bash `$?` is the status of the preceding substitution, in dash that of the preceding command. Only a single substitution,
+/// or a status without any, means the same in both.
 fn of_statuses<'a>(words: impl Iterator<Item = &'a Word> + Clone) -> Option<&'static str> {
     let parts = words.flat_map(|word| &word.parts);
     let is_status = |part: &Part| matches!(part, Part::Status);
@@ -160,7 +160,7 @@ fn of_statuses<'a>(words: impl Iterator<Item = &'a Word> + Clone) -> Option<&'st
     let is_unclear = match scripts.clone().count() {
         0 => false,
         1 => parts.clone().any(is_status),
-        // As it is printed, a status is nothing else.
+        // In printed form, `$?` occurs only as a status.
         _ => {
             parts.clone().any(is_status)
                 || scripts
@@ -171,7 +171,7 @@ fn of_statuses<'a>(words: impl Iterator<Item = &'a Word> + Clone) -> Option<&'st
     is_unclear.then_some("`$?` beside a substitution")
 }
 
-/// What is written by other commands is read by programs: a builtin would have to run in a shell of its own.
+/// Process substitutions must be read by programs: a builtin would have to run in a subshell.
 fn of_processes(simple: &Simple) -> Option<&'static str> {
     let mut parts = simple.words.iter().flat_map(|word| &word.parts);
     if !parts
@@ -183,13 +183,13 @@ fn of_processes(simple: &Simple) -> Option<&'static str> {
     if simple.program().is_some_and(is_builtin) {
         return Some("a process substitution for a builtin");
     }
-    // Which of them is first, nobody could say.
+    // The order in which they run is not defined.
     parts
         .any(|part| matches!(part, Part::Substitution { .. }))
         .then_some("a process substitution beside another substitution")
 }
 
-/// Variables may be set for the line itself: no program is told of them, so none that programs or shells act upon.
+/// Variables may be set for the line itself. They are not passed to programs, and must not have a meaning for programs or shells.
 fn of_assignments(simple: &Simple) -> Option<&'static str> {
     if simple.assignments.is_empty() {
         return None;
@@ -209,8 +209,8 @@ fn of_assignments(simple: &Simple) -> Option<&'static str> {
     of_statuses(values).or_else(|| assignments.find_map(|it| of_substitutions(&it.value)))
 }
 
-/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`. Behind one letter it can be
-/// a number (`-j$(nproc)`), which is seen to when it runs.
+/// Whether an option contains an expansion that could name other options: `-$x`, but not `--file=$x`. After a single letter it
+/// may be a number (`-j$(nproc)`), which is checked at run time.
 fn is_computed_option(word: &Word) -> bool {
     match word.parts.as_slice() {
         [Part::Literal(first), rest @ ..] if first.starts_with('-') && !rest.is_empty() => {
@@ -227,13 +227,13 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
         Runs::Program { at, end } => {
             let words = simple.words.get(*at as usize..*end as usize)?;
             let program = words.first()?.as_literal()?;
-            // A program that the wrapper finds is meant, and `kill` and its like exist as programs, too.
+            // The wrapper starts a program, and `kill` and similar commands exist as programs, too.
             let leaves = matches!(program, "break" | "continue" | "exit");
             let is_of_shell = leaves || is_shell_only(program) && !is_also_a_program(program);
             if program == "cd" || is_of_shell {
                 return Some("a builtin behind a wrapper");
             }
-            // Behind `command` it is the builtin.
+            // After `command` it is the builtin.
             of_builtin(&Simple {
                 words: words.to_vec(),
                 ..Simple::default()
@@ -242,8 +242,8 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
     })
 }
 
-/// `cd` to what a variable of the environment says, or to a home directory: who reads the line cannot tell where it leads. What the line
-/// itself sets or substitutes it can.
+/// `cd` to the value of an environment variable, or to a home directory: its target cannot be told from the line. Variables that
+/// the line itself sets, and substitutions, are allowed.
 fn unknown_folder(script: &Script) -> Option<&'static str> {
     let mut search = Folders::default();
     search.script(script);
@@ -259,9 +259,9 @@ fn unknown_folder(script: &Script) -> Option<&'static str> {
 struct Folders<'a> {
     /// Variables that the line sets.
     set: alloc::vec::Vec<&'a str>,
-    /// Variables in the operands of `cd`; a tilde counts as the home directory's.
+    /// Variables in the operands of `cd`; a tilde counts as `HOME`.
     entered: alloc::vec::Vec<&'a str>,
-    /// A `cd` stands before: the line itself knows where `cd -` leads.
+    /// A `cd` precedes: the target of `cd -` follows from the line.
     moved: bool,
 }
 
@@ -278,7 +278,7 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// What is substituted runs in a shell of its own: what it sets stays there.
+    /// A substitution runs in a subshell: its assignments stay there.
     fn substitutions(&mut self, word: &'a Word) {
         for part in &word.parts {
             if let Part::Substitution { script, .. } | Part::Process { script } = part {
@@ -368,7 +368,7 @@ impl<'a> Folders<'a> {
     }
 }
 
-/// Builtins that hosts do themselves. Their names without a folder only: `./echo` is anybody's program.
+/// Builtins that hosts run themselves. Only without a folder in front: `./echo` may be any program.
 fn of_builtin(simple: &Simple) -> Option<&'static str> {
     let program = simple.program()?;
     if !is_builtin(program) {
@@ -410,7 +410,7 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
     }
 }
 
-/// Whether a word becomes exactly one, whatever its expansions give: more could be operators of a test.
+/// Whether a word expands to exactly one field: several could be operators of a test.
 fn is_one_field(word: &Word) -> bool {
     word.parts.iter().all(|part| match part {
         Part::Literal(_) | Part::Status | Part::Tilde => true,
@@ -425,12 +425,12 @@ fn is_status(text: &str) -> bool {
     text.len() <= 3 && text.parse::<u8>().is_ok()
 }
 
-/// Builtins that are a program as well, which is what a wrapper starts.
+/// Builtins that also exist as programs, which is what a wrapper starts.
 fn is_also_a_program(name: &str) -> bool {
     matches!(name, "kill")
 }
 
-/// `%s` and the like, without numbers of arguments, stars, times and quoting.
+/// `%s` and similar conversions, without argument numbers, stars, times and quoting.
 fn is_plain_format(format: &str) -> bool {
     const ESCAPES: &str = "nt\\rabfv\"01234567xe";
     const CONVERSIONS: &str = "sdiuxXocb%";
@@ -461,12 +461,13 @@ const UNARY: [&str; 21] = [
     "-w", "-x", "-z", "-O", "-G",
 ];
 
-/// Operators with two.
+/// Operators with two operands.
 const BINARY: [&str; 12] = [
     "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
 ];
 
-/// Tests of one or two operands, perhaps turned round; `-a` and `-o` between tests, `-v` and brackets are left to shells.
+/// Tests with one or two operands, possibly negated, are clear. `-a` and `-o` between tests, `-v` and parentheses are left to
+/// shells.
 fn is_unclear_test(arguments: &[CommandWord], bracket: bool) -> bool {
     let arguments = match arguments.split_last() {
         Some((last, inner)) if bracket => match last.is_literal() && last.text() == "]" {

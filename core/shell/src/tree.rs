@@ -1,13 +1,13 @@
-//! The tree of a command line: everything that will happen when it runs, and nothing else.
+//! The syntax tree of a command line: everything that happens when it runs, and nothing else.
 
 use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-/// Commands one after the other, as between `;` and line ends.
+/// Commands one after the other, separated by `;` or line ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
-    /// The lists, in their order.
+    /// The lists, in order.
     pub lists: Vec<AndOr>,
 }
 
@@ -16,12 +16,12 @@ pub struct Script {
 pub struct AndOr {
     /// The pipeline that always runs.
     pub first: Pipeline,
-    /// Those that depend on the status of what ran before.
+    /// Further pipelines, which run depending on the previous status.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rest: Vec<(Junction, Pipeline)>,
 }
 
-/// What decides whether the next pipeline of a list runs.
+/// The condition under which the next pipeline of a list runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Junction {
@@ -31,16 +31,16 @@ pub enum Junction {
     Or,
 }
 
-/// Commands whose outputs and inputs are connected; the status is that of the last.
+/// Commands whose outputs and inputs are connected. The status is that of the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pipeline {
-    /// The status is turned round (`!`).
+    /// Whether the status is negated (`!`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub negated: bool,
-    /// How long it took is written to standard error (the keyword `time` of bash).
+    /// Whether the time taken is written to standard error (the keyword `time` of bash).
     #[serde(default, skip_serializing_if = "is_false")]
     pub timed: bool,
-    /// At least one.
+    /// The commands; at least one.
     pub commands: Vec<Command>,
 }
 
@@ -48,13 +48,13 @@ pub struct Pipeline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// A program or a builtin with its words.
+    /// A simple command: a program or builtin with its words.
     Simple(Simple),
-    /// Commands inside brackets or keywords.
+    /// A compound command.
     Compound {
-        /// What they are.
+        /// Its kind and contents.
         body: Compound,
-        /// Redirections of all of them.
+        /// Redirections of the whole command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         redirections: Vec<Redirection>,
     },
@@ -66,40 +66,40 @@ pub enum Command {
 pub enum Compound {
     /// `{ …; }`
     Group(Script),
-    /// `( … )`: directory and variables are its own.
+    /// `( … )`, with a directory and variables of its own.
     Subshell(Script),
     /// `for NAME in WORDS; do …; done`
     For {
         /// The variable.
         name: String,
-        /// What it is set to, one after the other.
+        /// Its values, one after the other.
         words: Vec<Word>,
-        /// The commands.
+        /// The body.
         body: Script,
     },
     /// `if …; then …; elif …; then …; else …; fi`
     If {
-        /// Conditions with what runs if they hold, in their order.
+        /// Conditions and the scripts that run if they are true, in order.
         arms: Vec<(Script, Script)>,
-        /// What runs if none holds.
+        /// The script that runs if no condition is true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         otherwise: Option<Script>,
     },
     /// `while …; do …; done`, or `until`.
     While {
-        /// It goes on until the condition holds, instead of as long as it does.
+        /// Whether it runs until the condition is true, rather than while it is.
         #[serde(default, skip_serializing_if = "is_false")]
         until: bool,
         /// The condition.
         condition: Script,
-        /// The commands.
+        /// The body.
         body: Script,
     },
     /// `case WORD in PATTERN) …;; esac`
     Case {
-        /// What is held against the patterns: one word, which is not split.
+        /// The word that is compared with the patterns; it is not split.
         word: Word,
-        /// Of these the first runs that has a pattern which matches.
+        /// The choices; the first one with a matching pattern runs.
         choices: Vec<Choice>,
     },
 }
@@ -107,7 +107,7 @@ pub enum Compound {
 /// `PATTERN | PATTERN) …;;`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// [`Part::Literal`] and [`Part::Pattern`].
+    /// Its patterns, made of [`Part::Literal`] and [`Part::Pattern`].
     pub patterns: Vec<Word>,
     /// The commands.
     #[serde(default)]
@@ -117,10 +117,10 @@ pub struct Choice {
 /// A simple command: a program or builtin, or only assignments and redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simple {
-    /// The line of the text, from 1, that bash names in its messages about it: that of its second word, or of its first
-    /// where no other follows.
+    /// The line of the text, from 1, that bash names in its messages about it: that of its second word, or of its first if there
+    /// is no other.
     pub line: u32,
-    /// Variables set for it, or for the shell when there are no words.
+    /// Variables set for it, or for the shell if there are no words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assignments: Vec<Assignment>,
     /// The program and its arguments. The program is always literal.
@@ -129,12 +129,12 @@ pub struct Simple {
     /// Its redirections, in the order in which they apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redirections: Vec<Redirection>,
-    /// What its words make it run beside itself (`timeout 5 make`, `find -exec`, `bash -c`).
+    /// The commands that its words make it run in addition to itself (`timeout 5 make`, `find -exec`, `bash -c`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Runs>,
 }
 
-/// Something that a command runs because its words say so.
+/// Something that a command runs because of its words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runs {
@@ -142,14 +142,14 @@ pub enum Runs {
     Program {
         /// The index in [`Simple::words`] of the program's name, which is literal.
         at: u32,
-        /// The index behind its last argument.
+        /// The index after its last argument.
         end: u32,
     },
     /// A command line, as one word of the command (`bash -c LINE`).
     Script {
         /// The index in [`Simple::words`] of the line, which is literal.
         at: u32,
-        /// The line, read.
+        /// The parsed line.
         script: Script,
     },
 }
@@ -163,11 +163,12 @@ pub struct Assignment {
     pub value: Word,
 }
 
-/// Something that becomes words: none, one or many, as its parts are expanded.
+/// A word of the text. It expands to none, one or many words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Word {
-    /// Its parts, in their order. A word that has a [`Part::Literal`], even an empty one, or a quoted part becomes at least one word.
+    /// Its parts, in order. A word with a [`Part::Literal`], even an empty one, or with a quoted part expands to at least one
+    /// word.
     pub parts: Vec<Part>,
 }
 
@@ -175,79 +176,79 @@ pub struct Word {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Text that stands for itself, whatever its characters; quotes are gone. Empty only for `''` and `""`.
+    /// Literal text, whatever its characters; quotes are removed. Empty only for `''` and `""`.
     Literal(String),
     /// A piece of a pattern: `*`, `?`, or a bracket expression with its brackets.
     Pattern(String),
     /// `~` at the beginning of a word: the home directory.
     Tilde,
-    /// `$NAME`. What is not quoted is split at blanks, and the pieces are patterns.
+    /// `$NAME`. If unquoted, it is split at blanks, and the pieces are patterns.
     Variable {
         /// The variable.
         name: String,
-        /// It stands in double quotes.
+        /// Whether it is in double quotes.
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
     },
-    /// `${NAME…}` with an operation, whose words are written out.
+    /// `${NAME…}` with an operation, whose words are literal.
     Operation {
         /// The variable.
         name: String,
-        /// What is made of its value.
+        /// The operation on its value.
         operation: Operation,
-        /// It stands in double quotes.
+        /// Whether it is in double quotes.
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
     },
     /// `$?`
     Status,
-    /// `$(…)`: what the commands write, without the line ends behind it.
+    /// `$(…)`: the output of the commands, without trailing line ends.
     Substitution {
         /// The commands.
         script: Script,
-        /// It stands in double quotes.
+        /// Whether it is in double quotes.
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
     },
-    /// `<(…)`, which is a whole word: the name of a file in which the program finds what the commands write.
+    /// `<(…)`, which is a whole word: the name of a file from which the program reads the output of the commands.
     Process {
         /// The commands.
         script: Script,
     },
 }
 
-/// What is made of the value of a variable (POSIX 2.6.2).
+/// An operation on the value of a variable (POSIX 2.6.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// `${#NAME}`: the number of characters.
     Length,
-    /// `${NAME-TEXT}`, `${NAME:-TEXT}`: the text if it is not set, or with a colon not set or empty.
+    /// `${NAME-TEXT}`, `${NAME:-TEXT}`: the text if the variable is unset, or with a colon unset or empty.
     Default {
-        /// An empty value counts as none.
+        /// Whether an empty value counts as unset.
         or_empty: bool,
-        /// What stands for it.
+        /// The text.
         text: String,
     },
-    /// `${NAME+TEXT}`, `${NAME:+TEXT}`: the text if it is set, or with a colon set and not empty, else nothing.
+    /// `${NAME+TEXT}`, `${NAME:+TEXT}`: the text if the variable is set, or with a colon set and not empty; otherwise nothing.
     Alternative {
-        /// An empty value counts as none.
+        /// Whether an empty value counts as unset.
         or_empty: bool,
-        /// What stands for it.
+        /// The text.
         text: String,
     },
-    /// `${NAME#PATTERN}`, `${NAME##PATTERN}`: without what the pattern matches at the beginning.
+    /// `${NAME#PATTERN}`, `${NAME##PATTERN}`: removes what the pattern matches at the beginning.
     RemovePrefix {
-        /// As much as the pattern can match, instead of as little.
+        /// Whether the longest match is removed, rather than the shortest.
         longest: bool,
-        /// [`Part::Literal`] and [`Part::Pattern`].
+        /// The pattern, made of [`Part::Literal`] and [`Part::Pattern`].
         pattern: Word,
     },
-    /// `${NAME%PATTERN}`, `${NAME%%PATTERN}`: without what the pattern matches at the end.
+    /// `${NAME%PATTERN}`, `${NAME%%PATTERN}`: removes what the pattern matches at the end.
     RemoveSuffix {
-        /// As much as the pattern can match, instead of as little.
+        /// Whether the longest match is removed, rather than the shortest.
         longest: bool,
-        /// [`Part::Literal`] and [`Part::Pattern`].
+        /// The pattern, made of [`Part::Literal`] and [`Part::Pattern`].
         pattern: Word,
     },
 }
@@ -255,16 +256,16 @@ pub enum Operation {
 /// A redirection of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redirection {
-    /// The line of the text, from 1, that bash names in its messages about it: that of the simple command, or the one on which it
-    /// stands.
+    /// The line of the text, from 1, that bash names in its messages about it: that of the simple command, or that of the
+    /// redirection.
     pub line: u32,
     /// The descriptor, 0 to 9.
     pub descriptor: u8,
-    /// Where it leads.
+    /// Its target.
     pub to: Target,
 }
 
-/// Where a redirection leads.
+/// The target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
@@ -274,20 +275,20 @@ pub enum Target {
     Write {
         /// The file.
         path: String,
-        /// It is written behind what it holds.
+        /// Whether it appends to the file.
         #[serde(default, skip_serializing_if = "is_false")]
         append: bool,
     },
-    /// `>& N`, `<& N`: to where another descriptor leads at this moment.
+    /// `>& N`, `<& N`: the current target of another descriptor.
     Duplicate(u8),
     /// `>&-`, `<&-`
     Close,
-    /// The body of a here-document or here-string, its last line end included: one word, which is not split.
+    /// The body of a here-document or here-string, including its last line end: one word, which is not split.
     Text(Word),
 }
 
 impl Word {
-    /// A word that stands for itself.
+    /// A literal word.
     #[must_use]
     pub fn literal(text: impl Into<String>) -> Self {
         Self {
@@ -295,7 +296,7 @@ impl Word {
         }
     }
 
-    /// The text, if that is all there is.
+    /// The text, if the word is literal.
     #[must_use]
     pub fn as_literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
@@ -305,7 +306,7 @@ impl Word {
     }
 }
 
-/// Whether a word is an option of one letter with an expansion behind it (`-j$(nproc)`). What that gives must be a number: anything else
+/// Whether a word is a one-letter option followed by an expansion (`-j$(nproc)`). The expansion must be a number: anything else
 /// could be further options.
 #[must_use]
 pub fn takes_number(word: &Word) -> bool {
@@ -330,7 +331,7 @@ pub fn takes_number(word: &Word) -> bool {
 }
 
 impl Simple {
-    /// The program's name as it is written, if there is a program.
+    /// The program's name as written, if there is a program.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.as_literal()

@@ -1,13 +1,13 @@
-//! What can be read off a line before it runs: that nothing in it is left to be expanded, or that it leaves its shell as it was.
+//! Properties of a line known before it runs: that it has no expansions, or that it leaves its shell unchanged.
 
 use crate::{
     Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins, names,
 };
 
-/// What may be opened without anybody having judged it.
+/// The file that may be opened without permission.
 const NOTHING: &str = "/dev/null";
 
-/// Whether every word of a line stands for itself, and it changes neither directory nor variables, and opens no file.
+/// Whether every word of a line is literal, and it changes neither directory nor variables, and opens no file.
 pub(crate) fn is_written_out(script: &Script) -> bool {
     pipelines(script).all(is_pipeline_written_out)
 }
@@ -38,7 +38,7 @@ fn is_simple_written_out(simple: &Simple) -> bool {
         .iter()
         .any(|run| matches!(run, Runs::Script { .. }));
     let moves = matches!(simple.program(), Some("cd" | "pushd" | "popd"));
-    // What it reads is not written out.
+    // Its input is not literal.
     let reads = simple.words.iter().any(|word| {
         word.as_literal()
             .is_some_and(|it| names::base_name(it) == "xargs")
@@ -51,7 +51,7 @@ fn is_simple_written_out(simple: &Simple) -> bool {
         && !reads
 }
 
-/// Whether a shell is after a line what it was before, but for its status: programs run in it, and builtins that only say something.
+/// Whether a shell is unchanged by a line, except for its status: it runs programs, and builtins that only print.
 #[must_use]
 pub fn leaves_shell_alone(script: &Script) -> bool {
     let mut commands = pipelines(script).flat_map(|pipeline| &pipeline.commands);

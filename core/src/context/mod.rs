@@ -8,7 +8,7 @@
 //! - [`interruption`]: what an interrupted answer leaves;
 //! - [`size`]: the size of a conversation in tokens;
 //! - [`compaction`]: when the beginning is replaced by a summary, where it is cut, what is asked;
-//! - [`clearing`]: which tool results are shown no more.
+//! - [`clearing`]: which tool results are no longer shown.
 
 pub mod clearing;
 pub mod compaction;

@@ -3,7 +3,6 @@
 //! The questions are asked through the permission request: whoever decides about the call shows the questions to the user and
 //! allows it with an input that has an additional field `answers`, from question to text. Nobody else can fill it in: answers
 //! that the model writes are removed before anybody sees them.
-//! in: what the model writes there is taken out before anybody sees it.
 
 use alloc::{format, string::String, vec::Vec};
 

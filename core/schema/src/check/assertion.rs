@@ -1,4 +1,4 @@
-//! What a schema says of a value by itself: its type, which values it may have, how long or large it may be.
+//! Keywords for a single value: types, allowed values, lengths and bounds.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use core::cmp::Ordering;
@@ -21,7 +21,7 @@ pub(super) fn check_type(schema: &Object, subject: Subject<'_, '_>, found: &mut 
     }
     let inner = subject.value.as_str().map(json::read);
     let is = match inner {
-        // Models like to encode twice.
+        // Models sometimes encode JSON twice.
         Some(Ok(inner @ (Value::Object(_) | Value::Array(_)))) if fits(&inner) => {
             format!(
                 "a string that holds the JSON text of one: write the {} itself",

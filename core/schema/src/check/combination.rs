@@ -1,4 +1,4 @@
-//! Schemas of several schemas, and schemas under a condition.
+//! Combinations of schemas, and conditional schemas.
 
 use alloc::{format, string::ToString, vec::Vec};
 
@@ -28,7 +28,7 @@ impl<'s> Checker<'s> {
                     Ok(more) => {
                         seen.add(more);
                         fits = true;
-                        // The others matter only to who asks what they looked at.
+                        // The remaining schemas only matter for `unevaluated…`, which needs to know what they evaluated.
                         if !self.schema.has_unevaluated {
                             break;
                         }

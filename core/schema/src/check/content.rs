@@ -1,5 +1,5 @@
-//! Texts that hold something else. Up to draft-07 `contentEncoding` and `contentMediaType` may say what a text must be
-//! (Validation, section 8), and do so here; later they are remarks.
+//! Texts with encoded content. Up to draft-07 `contentEncoding` and `contentMediaType` may be assertions (Validation, section 8),
+//! and are assertions here; in later drafts they are annotations.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
@@ -10,7 +10,7 @@ use crate::{
     value::{Object, Value},
 };
 
-/// Checks the encoding `base64` and the type `application/json`, the only ones that are known here.
+/// Checks the encoding `base64` and the type `application/json`, the only supported ones.
 pub(super) fn check_content(
     schema: &Object,
     text: &str,

@@ -1,4 +1,4 @@
-//! Lists: their items.
+//! Arrays and their items.
 
 use alloc::{format, vec::Vec};
 
@@ -18,7 +18,7 @@ impl<'s> Checker<'s> {
         found: &mut Found,
     ) {
         let as_list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-        // Until draft-07 a list of `items` was what `prefixItems` is now, and `additionalItems` the rest.
+        // Up to draft-07 a list of `items` had the meaning of `prefixItems`, and `additionalItems` applied to the rest.
         let (first, rest) = match as_list("items") {
             Some(first) => (Some(first), schema.get("additionalItems")),
             None => (as_list("prefixItems"), schema.get("items")),
@@ -85,7 +85,7 @@ impl<'s> Checker<'s> {
     }
 }
 
-/// The first item that is equal to one before it.
+/// The index of the first item that is equal to an earlier one.
 fn repetition(items: &[Value]) -> Option<usize> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_unstable_by(|a, b| items[*a].cmp(&items[*b]).then(a.cmp(b)));

@@ -1,4 +1,4 @@
-//! A value against a schema that has been read.
+//! Validates a value against a schema.
 
 mod assertion;
 mod combination;
@@ -23,13 +23,13 @@ use crate::{
     value::{Object, Value},
 };
 
-/// No real value is nested deeper in its schema than this.
+/// The maximum nesting depth of a check; no real value needs more.
 const DEPTH: u32 = 128;
-/// A schema may try ever more combinations of itself; no real value needs so many comparisons.
+/// The maximum number of schema applications. A schema may combine itself in ever more ways; no real value needs so many.
 const STEPS: u32 = 200_000;
-/// What stands in lists of the schema is compared with what stands in lists of the value; and steps of patterns.
+/// The maximum work within them: comparisons with the lists of a schema, and steps of patterns.
 const WORK: u64 = 20_000_000;
-/// Of a long list so many are named.
+/// How many elements of a long list are named.
 const NAMED: usize = 20;
 
 pub(crate) fn check(schema: &Schema, value: &Value) -> Result<(), SchemaFaults> {
@@ -41,27 +41,27 @@ pub(crate) fn check(schema: &Schema, value: &Value) -> Result<(), SchemaFaults> 
     };
     let mut found = Found::default();
     checker.check(&schema.root, value, &Place::Root, DEPTH, &mut found);
-    // What was cut off may have stood under a `not`.
+    // What was not checked may have been below a `not`.
     if found.is_empty() && checker.is_cut.get() {
         found.add(&Place::Root, Kind::Other, TOO_MUCH.to_owned());
     }
     found.into_result()
 }
 
-/// What is said of a value that is not checked to its end.
+/// The problem reported for a value that was not checked completely.
 const TOO_MUCH: &str = "is nested too deep, or fits its schema in too many ways";
 
 struct Checker<'s> {
     schema: &'s Schema,
-    /// Comparisons that are left.
+    /// The remaining schema applications.
     steps: Cell<u32>,
-    /// Work within comparisons that is left.
+    /// The remaining work.
     work: Cell<u64>,
-    /// Something was not checked to its end.
+    /// Whether something was not checked completely.
     is_cut: Cell<bool>,
 }
 
-/// What is being checked, and where.
+/// The value that is checked, and its place.
 #[derive(Clone, Copy)]
 struct Subject<'v, 'p> {
     value: &'v Value,
@@ -127,13 +127,13 @@ impl<'s> Checker<'s> {
         seen
     }
 
-    /// Gives up.
+    /// Stops checking this part.
     fn cut(&self, at: &Place<'_>, found: &mut Found) {
         self.is_cut.set(true);
         found.add(at, Kind::Other, TOO_MUCH.to_owned());
     }
 
-    /// What the lists of a schema cost each value that is held against them.
+    /// Counts the work of comparing a value with the lists of a schema.
     fn spend_on_lists(&self, schema: &Object, value: &Value) {
         let list = |name: &str| {
             schema
@@ -141,7 +141,7 @@ impl<'s> Checker<'s> {
                 .and_then(Value::as_array)
                 .map_or(0, <[Value]>::len)
         };
-        // A number is read anew for each comparison.
+        // A number is parsed again for each comparison.
         let digits = value.as_number().map_or(0, |n| n.as_str().len() / 16);
         let work = list("required") + (4 + digits) * list("enum") + digits;
         self.spend(work as u64);
@@ -167,13 +167,13 @@ impl<'s> Checker<'s> {
     }
 
     fn matches(&self, pattern: &str, text: &str) -> bool {
-        // Every pattern of the schema was made ready when it was read.
+        // Every pattern of the schema was compiled when the schema was read.
         if self.work.get() == 0 {
             self.is_cut.set(true);
             return false;
         }
         let pattern = self.schema.patterns.get(pattern);
-        // A question by itself costs something, too.
+        // Every match has a base cost.
         self.spend(20 + text.len() as u64);
         let mut left = self.work.get();
         let matches = pattern.and_then(|pattern| pattern.is_match_within(text, &mut left));

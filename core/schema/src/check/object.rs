@@ -1,4 +1,4 @@
-//! Objects: their fields, and what one field asks of others.
+//! Objects: properties, and dependencies between them.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -37,7 +37,7 @@ impl<'s> Checker<'s> {
         let mut surplus = Vec::new();
         for (name, field) in object.iter() {
             if self.work.get() == 0 {
-                // Said where the next value is checked; here there may be none.
+                // Otherwise reported when the next value is checked, but there may be none.
                 self.cut(subject.at, found);
                 break;
             }

@@ -1,22 +1,22 @@
-//! What a schema has looked at, for `unevaluatedProperties` and `unevaluatedItems`.
+//! The parts of a value that a schema evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
 use crate::named::Named;
 
-/// What a schema had something to say about.
+/// The evaluated properties and items.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) fields: Named<()>,
     pub(super) items: Items,
 }
 
-/// Places in a list: for each, whether it is one of them.
+/// Indices in an array: for each, whether it is in the set.
 #[derive(Default)]
 pub(super) struct Items(Vec<bool>);
 
 impl Items {
-    /// Whether it was none of them.
+    /// Adds an index; returns whether it is new.
     pub(super) fn insert(&mut self, index: usize) -> bool {
         if self.0.len() <= index {
             self.0.resize(index + 1, false);
@@ -34,7 +34,7 @@ impl Items {
 }
 
 impl Seen {
-    /// Notes a field.
+    /// Adds a property.
     pub(super) fn note(&mut self, name: &str) {
         if !self.fields.contains(name) {
             self.fields.insert(name.to_owned(), ());

@@ -1,4 +1,4 @@
-//! What no other part of a schema has looked at.
+//! Checks parts of a value that no other keyword evaluated.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Addresses: of mail (RFC 5321, section 4.1.2) and of everything (RFC 3986, appendix A).
+//! Mail addresses (RFC 5321, section 4.1.2) and URIs (RFC 3986, appendix A).
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ pub(super) fn is_email(text: &str) -> bool {
     domain.is_some_and(is_domain)
 }
 
-/// What follows a text in quotation marks, of which the first is left out.
+/// The rest after a quoted text, whose opening quotation mark was removed.
 fn behind_quotes(text: &str) -> Option<&str> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -96,7 +96,7 @@ fn is_authority(text: &str) -> bool {
     is_of(user, ":") && host_fits && digits.is_some_and(|d| d.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What stands in brackets for a host.
+/// Whether a text is a valid host in brackets.
 fn is_literal(text: &str) -> bool {
     let Some(future) = text.strip_prefix(['v', 'V']) else {
         return text.parse::<Ipv6Addr>().is_ok();
@@ -110,7 +110,7 @@ fn is_literal(text: &str) -> bool {
     })
 }
 
-/// Whether a text is of characters that mean nothing in URIs, sub-delimiters, escapes, and these.
+/// Whether a text consists of unreserved characters, sub-delimiters, escapes, and these characters.
 fn is_of(text: &str, more: &str) -> bool {
     let mut rest = text.chars();
     while let Some(c) = rest.next() {

@@ -7,7 +7,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::pattern;
 
-/// The values of `format` that are checked (2020-12 Validation, section 7.3). All others are remarks.
+/// The values of `format` that are checked (2020-12 Validation, section 7.3). All others are annotations.
 pub const FORMATS: [&str; 9] = [
     "date",
     "date-time",
@@ -20,7 +20,7 @@ pub const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// What a text of this format looks like, if it is not of it; none also for formats that are remarks.
+/// A description of the format, if the text does not match it; none also for formats that are not checked.
 pub(crate) fn misfit(format: &str, text: &str) -> Option<&'static str> {
     let (fits, looks) = match format {
         "date" => (time::is_date(text), "a date such as 2026-01-31"),
@@ -49,7 +49,7 @@ pub(crate) fn misfit(format: &str, text: &str) -> Option<&'static str> {
     (!fits).then_some(looks)
 }
 
-/// RFC 4122, of any version.
+/// An RFC 4122 UUID of any version.
 fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(i, b)| match i {

@@ -1,6 +1,6 @@
 //! Dates and times (RFC 3339, section 5.6).
 
-/// The number in exactly so many digits.
+/// A number with exactly this many digits.
 fn digits(text: &str, count: usize) -> Option<u32> {
     let fits = text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
     fits.then(|| text.parse().ok())?
@@ -24,13 +24,13 @@ pub(super) fn is_date(text: &str) -> bool {
 
 pub(super) fn is_time(text: &str) -> bool {
     minute_and_second(text).is_some_and(|(minute, second)| match second {
-        // A leap second ends the day in UTC.
+        // A leap second is the last second of a day in UTC.
         60 => minute == MINUTES - 1,
         second => second < 60,
     })
 }
 
-/// Minutes of a day.
+/// The minutes of a day.
 const MINUTES: u32 = 24 * 60;
 
 /// The minute of the day in UTC, and the second.
@@ -58,7 +58,7 @@ fn minute_and_second(text: &str) -> Option<(u32, u32)> {
     Some((utc % MINUTES, second))
 }
 
-/// `hh:mm` in minutes.
+/// A time `hh:mm`, in minutes.
 fn minutes(text: &str) -> Option<u32> {
     let (hours, minutes) = text.split_once(':')?;
     let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);

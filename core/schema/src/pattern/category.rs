@@ -1,11 +1,11 @@
-//! General categories of characters (Unicode Standard Annex #44, section 5.7.1), under the names that ECMA-262 knows
-//! (table "Value aliases and canonical values for the Unicode property General_Category").
+//! General categories of characters (Unicode Standard Annex #44, section 5.7.1), under the names of ECMA-262 (table "Value
+//! aliases and canonical values for the Unicode property General_Category").
 
 mod table;
 
 use self::table::RUNS;
 
-/// Some of the thirty categories: bit *n* is the *n*-th of [`NAMES`].
+/// A set of the thirty categories: bit *n* is the *n*-th of [`NAMES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Categories(u32);
 
@@ -43,30 +43,30 @@ const NAMES: [(&str, &str); 30] = [
     ("Cn", "Unassigned"),
 ];
 
-/// In the place of a category: of such a run every other character is `Lu`, the first among them, and the rest `Ll`.
+/// Used instead of a category: in such a run characters alternate between `Lu` and `Ll`, beginning with `Lu`.
 const ALTERNATING: u8 = 30;
 
-/// Runs between two places where reading may start.
+/// The number of runs between two positions where reading may start.
 const STRIDE: usize = 32;
 
-/// Runs of the table.
+/// The number of runs in the table.
 const COUNT: usize = count();
 
 const STARTS: &[Start] = &starts();
 
-/// A place in the table where a run begins.
+/// A position in the table where a run begins.
 #[derive(Clone, Copy)]
 struct Start {
     /// The first character of the run.
     character: u32,
-    /// Where it stands among [`RUNS`].
+    /// Its index in [`RUNS`].
     at: u16,
 }
 
 struct Run {
     category: u8,
     length: u32,
-    /// Where the next one stands.
+    /// The index of the next run.
     next: usize,
 }
 
@@ -125,7 +125,7 @@ const fn starts() -> [Start; COUNT.div_ceil(STRIDE)] {
     starts
 }
 
-/// The place of a character's category among [`NAMES`].
+/// The index of a character's category in [`NAMES`].
 fn category(c: char) -> u8 {
     let c = u32::from(c);
     let before = STARTS.partition_point(|start| start.character <= c);
@@ -151,7 +151,7 @@ impl Categories {
         self.0 >> category(c) & 1 == 1
     }
 
-    /// The category, or the group of them, that ECMA-262 knows under the name.
+    /// The category, or group of categories, with this name in ECMA-262.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = match name {
             "Letter" => "L",
@@ -177,7 +177,7 @@ impl Categories {
         (bits != 0).then_some(Self(bits))
     }
 
-    /// All that a character of Unicode can have.
+    /// The categories of assigned characters.
     pub(super) fn assigned() -> Self {
         Self((1 << 29) - 1)
     }
@@ -189,14 +189,14 @@ mod tests {
     use alloc::vec::Vec;
     use unicode_general_category::get_general_category;
 
-    /// The place of a code point's category among [`NAMES`], as another crate has it.
+    /// The index of a code point's category in [`NAMES`], according to another crate.
     fn theirs(code: u32) -> u8 {
         let name = char::from_u32(code).map_or("Cs", |c| get_general_category(c).abbreviation());
         let place = NAMES.iter().position(|(short, _)| *short == name);
         u8::try_from(place.unwrap()).unwrap()
     }
 
-    /// The table as it should be.
+    /// The expected table.
     fn encoded() -> Vec<u8> {
         let mut runs: Vec<(u8, u32)> = Vec::new();
         for code in 0..=u32::from(char::MAX) {

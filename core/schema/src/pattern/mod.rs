@@ -1,10 +1,9 @@
-//! Regular expressions in the dialect that JSON Schema is written in (ECMA-262, section 22.2), small enough for a
-//! page: no captures, only "does it match", and one table of four kilobytes.
+//! Regular expressions in the dialect of JSON Schema (ECMA-262, section 22.2), small enough for a web page: no captures, only
+//! "does it match", and one table of four kilobytes.
 //!
-//! Every way through a pattern is followed at once, character by character, so no pattern takes
-//! exponential time (patterns come from strangers: schemas of MCP servers, project settings). What
-//! such a machine cannot do – references back to what a group matched – is refused when the pattern
-//! is read.
+//! All paths through a pattern are followed at once, character by character, so no pattern takes exponential time (patterns may
+//! come from untrusted sources: schemas of MCP servers, project settings). Features that such a machine cannot implement – back
+//! references – are refused when the pattern is parsed.
 //!
 //! ```
 //! use windlass_schema::pattern::Pattern;
@@ -26,11 +25,10 @@ use core::{cell::Cell, fmt};
 
 use self::program::{Program, Step};
 
-/// Steps one question may take: a pattern that looks around from every place of a long text would
-/// take minutes.
+/// The maximum number of steps of a match: a pattern with look-around at every position of a long text would take minutes.
 const STEPS: u64 = 10_000_000;
 
-/// A pattern, ready to be matched.
+/// A compiled pattern.
 #[derive(Clone)]
 pub struct Pattern {
     source: String,
@@ -38,18 +36,16 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// `\d`, `\w` and `\b` mean ASCII and `.` any character but a line end, as in ECMAScript; `^` and
-    /// `$` are the ends of the text. Characters are code points, as with ECMAScript's flag `u`. Of `\p{…}` all general
-    /// categories are known (`L`, `Lu`, `Decimal_Number`, `gc=P` …), and `Alphabetic`, `Uppercase`, `Lowercase`,
-    /// `White_Space`, `ASCII`, `Any`, `Assigned`; scripts and other properties are not. Groups may also be named as
-    /// elsewhere, `(?P<name>…)`.
+    /// `\d`, `\w` and `\b` are ASCII, and `.` matches any character but a line end, as in ECMAScript; `^` and `$` match the ends
+    /// of the text. Characters are code points, as with ECMAScript's flag `u`. `\p{…}` supports all general categories (`L`,
+    /// `Lu`, `Decimal_Number`, `gc=P` …), and `Alphabetic`, `Uppercase`, `Lowercase`, `White_Space`, `ASCII`, `Any`, `Assigned`;
+    /// it does not support scripts and other properties. Named groups may also be written as in other dialects, `(?P<name>…)`.
     ///
     /// # Errors
-    /// [`PatternError`] with the place and what is wrong there, also for what exists elsewhere and is
-    /// not supported here (back references, inline flags, atomic groups), and for repetitions that unfold to more
-    /// than ten thousand steps.
+    /// [`PatternError`] with the place and what is wrong there. Also for features of other dialects that are not supported here
+    /// (back references, inline flags, atomic groups), and for repetitions that expand to more than ten thousand steps.
     pub fn new(source: &str) -> Result<Self, PatternError> {
         let node = parse::parse(source)?;
         let program = Program::of(&node).ok_or_else(|| PatternError {
@@ -63,21 +59,21 @@ impl Pattern {
         })
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.source
     }
 
-    /// Whether some part of the text matches (JSON Schema's `pattern`). A text so long that the
-    /// question would take more than ten million steps does not match.
+    /// Whether any part of the text matches (JSON Schema's `pattern`). A text for which this would take more than ten million
+    /// steps does not match.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         let mut steps = STEPS;
         self.is_match_within(text, &mut steps) == Some(true)
     }
 
-    /// The same, in no more steps than these, which it uses up; none where they do not suffice for an answer.
+    /// The same, limited to and deducted from this number of steps; none if they do not suffice.
     pub(crate) fn is_match_within(&self, text: &str, steps: &mut u64) -> Option<bool> {
         let search = Search::new(text);
         let most = STEPS.min(*steps);
@@ -88,7 +84,7 @@ impl Pattern {
         (left > 0).then_some(matches)
     }
 
-    /// Whether the whole text matches (a name against a matcher). Bounded as [`is_match`](Self::is_match).
+    /// Whether the whole text matches (a name against a matcher). Limited like [`is_match`](Self::is_match).
     #[must_use]
     pub fn is_full_match(&self, text: &str) -> bool {
         let search = Search::new(text);
@@ -97,7 +93,7 @@ impl Pattern {
     }
 }
 
-/// Whether a text is a pattern of ECMA-262 (the format `regex`), also where it could not be matched here.
+/// Whether a text is a pattern of ECMA-262 (the format `regex`), even if it could not be matched here.
 pub(crate) fn is_ecmascript(source: &str) -> bool {
     parse::parse_as_ecmascript(source).is_ok()
 }
@@ -122,13 +118,13 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Text that is no pattern.
+/// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {place}: {problem}", place = place + 1)]
 pub struct PatternError {
-    /// The character at which the fault was seen, from 0.
+    /// The index of the character at which the error was found, from 0.
     pub place: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what would be valid.
     pub problem: String,
 }
 
@@ -144,16 +140,16 @@ enum End {
     At(usize),
 }
 
-/// One question about one text.
+/// A search in a text.
 struct Search {
     text: Vec<char>,
     steps_left: Cell<u64>,
 }
 
-/// The steps that wait for the next character, each once.
+/// The program steps that wait for the next character, each once.
 struct Threads {
     waiting: Vec<usize>,
-    /// For every step the place (plus one) at which it was last reached.
+    /// For every step, the position (plus one) at which it was last reached.
     reached: Vec<usize>,
 }
 
@@ -166,7 +162,7 @@ impl Search {
     }
 
     fn run(&self, program: &Program, from: usize, start: Start, end: End) -> bool {
-        // To begin takes as much as the program is long.
+        // Starting takes time proportional to the length of the program.
         let left = self.steps_left.get();
         self.steps_left
             .set(left.saturating_sub(program.steps.len() as u64));
@@ -203,7 +199,7 @@ impl Search {
         }
     }
 
-    /// Takes every way from a step that needs no character. Whether one of them is a match.
+    /// Follows all paths from a step that consume no character; returns whether one of them is a match.
     fn follow(
         &self,
         program: &Program,

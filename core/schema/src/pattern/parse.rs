@@ -9,7 +9,7 @@ use super::{
     set::{CharSet, Class, Item},
 };
 
-/// Groups within groups.
+/// The maximum nesting depth of groups.
 const DEPTH: u32 = 50;
 
 pub(super) enum Node {
@@ -33,12 +33,12 @@ pub(super) enum Node {
     },
 }
 
-/// Reads what can be matched.
+/// Parses a pattern that can be matched.
 pub(super) fn parse(source: &str) -> Result<Node, PatternError> {
     read(source, false)
 }
 
-/// Reads what ECMA-262 calls a pattern, whether it can be matched here or not; it is not to be matched.
+/// Parses a pattern of ECMA-262, whether or not it can be matched here; the result is not matched.
 pub(super) fn parse_as_ecmascript(source: &str) -> Result<(), PatternError> {
     read(source, true).map(|_| ())
 }
@@ -52,7 +52,7 @@ fn read(source: &str, ecmascript: bool) -> Result<Node, PatternError> {
     let node = parser.alternatives(DEPTH)?;
     match parser.peek() {
         None => Ok(node),
-        // Only a bracket ends the alternatives early.
+        // Only a bracket can end the alternatives early.
         Some(_) => Err(parser.fault("this `)` closes no group; write `\\)` for the character")),
     }
 }
@@ -60,7 +60,7 @@ fn read(source: &str, ecmascript: bool) -> Result<Node, PatternError> {
 struct Parser {
     text: Vec<char>,
     at: usize,
-    /// Take references back to groups, which cannot be matched here, and no group `(?P<name>…)`, which ECMA-262 has not.
+    /// Accept back references, which cannot be matched here, and refuse groups `(?P<name>…)`, which ECMA-262 does not have.
     ecmascript: bool,
 }
 
@@ -126,7 +126,7 @@ impl Parser {
                     problem: "a place cannot be repeated".to_owned(),
                 });
             }
-            // Whether it takes as much as it can or as little matters to captures only.
+            // Greediness only matters for captures.
             let _ = self.eat("?");
             nodes.push(Node::Repeat {
                 node: Box::new(node),
@@ -230,7 +230,7 @@ impl Parser {
         let min = self.number();
         let max = if self.eat(",") { self.number() } else { min };
         let (Some(min), true) = (min, self.eat("}")) else {
-            // Not a count: the character itself.
+            // Not a count: the brace is literal.
             self.at = begun;
             return Ok(None);
         };
@@ -288,7 +288,7 @@ impl Parser {
                     self.at -= 1;
                     return Err(self.fault("the range ends before it begins"));
                 }
-                // `[a-\d]`: the hyphen is one.
+                // `[a-\d]`: the hyphen is literal.
                 class @ Item::Class(..) => {
                     set.items.extend([first, Item::Range('-', '-'), class]);
                 }

@@ -1,10 +1,10 @@
-//! A pattern as steps.
+//! Patterns compiled to steps.
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use super::{parse::Node, set::CharSet};
 
-/// Repetitions are written out; no pattern that is meant to be read needs more steps.
+/// The maximum number of steps, in which repetitions are expanded; no readable pattern needs more.
 const STEP_LIMIT: usize = 10_000;
 
 #[derive(Clone)]
@@ -14,19 +14,19 @@ pub(super) struct Program {
 
 #[derive(Clone)]
 pub(super) enum Step {
-    /// A character of the set, then the next step.
+    /// Match a character of the set, then go to the next step.
     One(Arc<CharSet>),
-    /// Go on there.
+    /// Continue there.
     Jump(usize),
-    /// Go on at both.
+    /// Continue at both.
     Split(usize, usize),
     /// The beginning of the text.
     Begin,
-    /// Its end.
+    /// The end of the text.
     End,
-    /// A word begins or ends here; or, `inside`, it does not.
+    /// A word boundary; or, if `inside`, none.
     Boundary { inside: bool },
-    /// What follows, or precedes, matches; or, `negative`, does not.
+    /// Look-ahead or look-behind; negated if `negative`.
     Look {
         ahead: bool,
         negative: bool,
@@ -37,7 +37,7 @@ pub(super) enum Step {
 }
 
 impl Program {
-    /// None when it would be too long.
+    /// Compiles a pattern; none if the program would be too long.
     pub(super) fn of(node: &Node) -> Option<Self> {
         let mut room = STEP_LIMIT;
         Self::within(node, &mut room)
@@ -121,7 +121,7 @@ impl Program {
         room: &mut usize,
     ) -> Option<()> {
         for _ in 0..min {
-            // An empty node adds no steps: a huge count of it must not be counted out.
+            // An empty node adds no steps: a large repetition of it must not loop.
             let before = self.steps.len();
             self.add(node, room)?;
             if self.steps.len() == before {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::category::Categories;
 
-/// Some characters.
+/// A set of characters.
 #[derive(Debug, Default)]
 pub(super) struct CharSet {
     pub(super) negative: bool,
@@ -13,26 +13,26 @@ pub(super) struct CharSet {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item {
-    /// From one to another, both included.
+    /// A range, including both ends.
     Range(char, char),
-    /// A class, or with true all but it.
+    /// A class; with true, its complement.
     Class(Class, bool),
 }
 
-/// What a character has a name for being.
+/// A named class of characters.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Class {
-    /// `\d`: of ASCII only, as in ECMA-262.
+    /// `\d`: ASCII only, as in ECMA-262.
     Digit,
-    /// `\w`: of ASCII only.
+    /// `\w`: ASCII only.
     Word,
     /// `\s`.
     Space,
-    /// What `.` leaves out.
+    /// Line ends, which `.` does not match.
     LineEnd,
-    /// `\p{L}` and its like.
+    /// `\p{L}` and similar ones.
     Category(Categories),
-    // Derived properties (Unicode's DerivedCoreProperties.txt), of which the standard library has the tables.
+    // Derived properties (Unicode's DerivedCoreProperties.txt); the standard library has the tables.
     Alphabetic,
     Uppercase,
     Lowercase,
@@ -63,7 +63,7 @@ impl Class {
         match self {
             Self::Digit => c.is_ascii_digit(),
             Self::Word => c.is_ascii_alphanumeric() || c == '_',
-            // ECMAScript counts the byte order mark among the blanks, and U+0085 not.
+            // In ECMAScript the byte order mark is white space, and U+0085 is not.
             Self::Space => c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'),
             Self::LineEnd => matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}'),
             Self::Category(categories) => categories.contains(c),
@@ -76,7 +76,7 @@ impl Class {
         }
     }
 
-    /// What stands between the braces of `\p{…}`.
+    /// The class of the text between the braces of `\p{…}`.
     pub(super) fn property(name: &str) -> Option<Self> {
         let value = ["General_Category=", "gc="]
             .iter()

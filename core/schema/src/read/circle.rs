@@ -1,4 +1,4 @@
-//! References that never get to another part of the value.
+//! Circular references.
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -9,21 +9,21 @@ use crate::{
     value::{Object, Value},
 };
 
-/// Keywords whose schemas are about the very value that the whole is about.
+/// Keywords whose schemas apply to the same value as the schema that contains them.
 const IN_PLACE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE_SINGLE: [&str; 4] = ["if", "then", "else", "not"];
 
-/// Refuses a reference that leads back to itself without ever getting to another part of the value. The references of
-/// the schemas are pointers already.
+/// Refuses a reference that leads back to itself without descending to another part of the value. The references of the schemas
+/// are already pointers.
 pub(super) fn refuse(root: &Value, schemas: &Named<()>) -> Result<(), SchemaError> {
-    /// How far the way from a schema was followed.
+    /// Whether a schema is being followed.
     enum Way {
         UnderWay,
         Settled,
     }
     let mut followed: Named<Way> = Named::default();
     for (start, ()) in schemas.iter() {
-        // Depth first; `None` marks that all below the one under it is settled.
+        // Depth first; `None` marks that everything below the schema under it is settled.
         let mut path: Vec<String> = Vec::new();
         let mut left: Vec<Option<String>> = alloc::vec![Some(start.to_owned())];
         while let Some(next) = left.pop() {

@@ -1,4 +1,4 @@
-//! Reading a schema: every keyword has a value it can have, and every reference leads somewhere.
+//! Reads a schema: every keyword must have a valid value, and every reference must be resolvable.
 
 mod circle;
 mod reference;
@@ -26,10 +26,10 @@ use crate::{
     value::{Object, Value, short},
 };
 
-/// The longest schema, in bytes.
+/// The maximum size of a schema in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The longest way to a part of a schema, in bytes of a pointer: the ways to all parts are kept.
+/// The maximum length of the pointer to a part of a schema, in bytes: the pointers to all parts are stored.
 const LONGEST_POINTER: usize = 2_048;
 
 pub(crate) fn read(text: &str, draft: Draft) -> Result<Schema, SchemaError> {
@@ -50,7 +50,7 @@ pub(crate) fn read(text: &str, draft: Draft) -> Result<Schema, SchemaError> {
     reader.schema(&root, &Location::default())?;
     let references = reader.resolve_all(&root)?;
     for (place, keyword, target) in references {
-        // The place was just read from there.
+        // The place was just read.
         if let Some(Value::Object(fields)) = root.pointer_mut(&place)
             && let Some(slot) = fields.get_mut(keyword)
         {
@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str, draft: Draft) -> Result<Schema, SchemaError> {
     })
 }
 
-/// The draft that `$schema` names.
+/// The draft in a `$schema`.
 fn known(meta_schema: &str, pointer: &str) -> Result<Draft, SchemaError> {
     Draft::of(meta_schema).ok_or_else(|| {
         let problem = format!(
@@ -77,13 +77,13 @@ fn known(meta_schema: &str, pointer: &str) -> Result<Draft, SchemaError> {
     })
 }
 
-/// Where a schema stands, and what references in it start from.
+/// The position of a schema, and the base of references in it.
 #[derive(Clone, Default)]
 struct Location {
     pointer: String,
-    /// The nearest schema around it with an `$id`, or the root.
+    /// The nearest enclosing schema with an `$id`, or the root.
     resource: String,
-    /// That id.
+    /// The value of that `$id`.
     base: String,
 }
 
@@ -100,7 +100,7 @@ impl Location {
 #[derive(Default)]
 struct Reader {
     draft: Draft,
-    /// Pointers of the schemas that were read.
+    /// Pointers to the schemas that were read.
     read: Named<()>,
     patterns: Named<Pattern>,
     /// Resources by id.
@@ -109,7 +109,7 @@ struct Reader {
     bases: Named<String>,
     /// Schemas by resource and anchor ([`anchor_in`]).
     anchors: Named<String>,
-    /// How many schemas have one.
+    /// How many schemas have each dynamic anchor.
     dynamic_anchors: Named<u32>,
     /// How many schemas have `$recursiveAnchor: true`.
     recursive_anchors: u32,
@@ -137,7 +137,7 @@ impl Reader {
             return Ok(());
         }
         self.read.insert(at.pointer.clone(), ());
-        // Up to draft-07 what is beside a reference does not count: no address either.
+        // Up to draft-07, keywords next to a reference are ignored, including `$id`.
         let stands_alone = self.draft == Draft::Draft7 && fields.contains("$ref");
         if let Some(id) = fields.get("$id").and_then(Value::as_str)
             && !stands_alone
@@ -160,13 +160,13 @@ impl Reader {
             self.bases.insert(at.pointer.clone(), at.base.clone());
         }
         if !anchor.is_empty() {
-            // Until draft-07 an anchor was spelled so.
+            // The notation for anchors up to draft-07.
             let key = anchor_in(&at.resource, anchor);
             self.anchors.insert(key, at.pointer.clone());
         }
     }
 
-    /// A schema with an address of its own may be of another draft than the one around it.
+    /// A schema with its own `$schema` may use another draft than the enclosing one.
     fn same_draft(&self, fields: &Object, at: &Location) -> Result<(), SchemaError> {
         let Some(name) = fields.get("$schema").and_then(Value::as_str) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where references lead.
+//! Resolves references.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -8,12 +8,12 @@ use crate::{SchemaError, value::Value};
 /// Keywords whose value is a reference.
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// The schema with a reference, the keyword, and the schema that it means; schemas as pointers.
+/// A schema with a reference, the keyword, and the schema it refers to; schemas as pointers.
 pub(super) type Resolved = (String, &'static str, String);
 
 impl Reader {
-    /// The pointer that every reference means. What is referred to may stand where no keyword leads
-    /// (`#/components/…`): it is read as well, and may refer to more.
+    /// Resolves every reference to a pointer. References may point to places that no keyword leads to (`#/components/…`): these
+    /// are read as well, and may contain more references.
     pub(super) fn resolve_all(&mut self, root: &Value) -> Result<Vec<Resolved>, SchemaError> {
         let mut resolved = Vec::new();
         let mut dynamic = Vec::new();
@@ -35,7 +35,7 @@ impl Reader {
             }
             resolved.push((at.pointer, keyword, target.pointer));
         }
-        // Not before everything has been read is it known how many anchors there are.
+        // The number of anchors is known only after everything has been read.
         for (place, reference, schema) in dynamic {
             self.means_one(&reference, schema)
                 .map_err(|problem| SchemaError::new(&place, &problem))?;
@@ -43,8 +43,8 @@ impl Reader {
         Ok(resolved)
     }
 
-    /// A dynamic reference that leads to a dynamic anchor means the outermost of all schemas on the way to it that have
-    /// that anchor (2020-12 Core, section 8.2.3.2). Where there is but one, it is that.
+    /// A dynamic reference to a dynamic anchor refers to the outermost of all schemas in the dynamic scope with that anchor
+    /// (2020-12 Core, section 8.2.3.2). If there is only one such schema, it refers to that one.
     fn means_one(&self, reference: &str, schema: &Value) -> Result<(), String> {
         let anchor = reference.rsplit('#').next().unwrap_or("");
         let own = schema.get("$dynamicAnchor").and_then(Value::as_str);
@@ -82,7 +82,7 @@ impl Reader {
     }
 }
 
-/// An anchor and the resource in which it stands, as one name.
+/// A key that combines an anchor with its resource.
 pub(super) fn anchor_in(resource: &str, anchor: &str) -> String {
     format!("{}#{resource}#{anchor}", resource.len())
 }

@@ -1,14 +1,14 @@
-//! What the values of keywords must be.
+//! The valid types of keyword values.
 
 use crate::value::Value;
 
-/// What the value of a keyword must be.
+/// The valid type of a keyword's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Schema,
     Schemas,
     NamedSchemas,
-    /// `items`: one schema, or (until draft-07) one for each item.
+    /// `items`: one schema, or (up to draft-07) one for each item.
     SchemaOrSchemas,
     /// `dependencies`: a schema or a list of names.
     NamedSchemasOrTexts,
@@ -24,7 +24,7 @@ pub(super) enum Shape {
     Values,
 }
 
-/// None for a keyword that says nothing about values.
+/// The type for a keyword; none for one that is not an assertion.
 pub(super) fn shape(keyword: &str) -> Option<Shape> {
     Some(match keyword {
         "additionalItems"
@@ -59,7 +59,7 @@ pub(super) fn shape(keyword: &str) -> Option<Shape> {
     })
 }
 
-/// What the value should have been, if it cannot be one of such a keyword. Schemas within it are not looked at.
+/// A description of the expected value, if this one is not valid for the keyword. Schemas within it are not checked.
 pub(super) fn misfit(shape: Shape, value: &Value) -> Option<&'static str> {
     let is_object = value.as_object().is_some();
     let list = value.as_array();

@@ -1,8 +1,8 @@
-//! Addresses of schemas: RFC 3986, as far as references need it.
+//! URIs of schemas: the parts of RFC 3986 that references need.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-/// The parts of a reference before its fragment. Each but the path with what marks it: `https:`, `//host`, `?query`.
+/// The parts of a reference before its fragment. All except the path include their delimiter: `https:`, `//host`, `?query`.
 struct Parts<'u> {
     scheme: &'u str,
     authority: &'u str,
@@ -36,7 +36,7 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// A reference without fragment from the address of the document it stands in (section 5.2.2).
+/// Resolves a reference without fragment against the URI of its document (section 5.2.2).
 pub(super) fn join(base: &str, reference: &str) -> String {
     let (base, to) = (Parts::of(base), Parts::of(reference));
     if !to.scheme.is_empty() {
@@ -66,7 +66,7 @@ pub(super) fn join(base: &str, reference: &str) -> String {
     [base.scheme, base.authority, &path, query].concat()
 }
 
-/// Steps `.` and `..` taken (section 5.2.4).
+/// Removes the segments `.` and `..` (section 5.2.4).
 fn without_dots(path: &str) -> String {
     if !path.split('/').any(|step| step == "." || step == "..") {
         return path.to_owned();
@@ -76,7 +76,7 @@ fn without_dots(path: &str) -> String {
     for (i, step) in path.split('/').enumerate() {
         match step {
             "." => {}
-            // What is before the first slash is no step of an absolute path.
+            // The part before the first slash of an absolute path is not a segment.
             ".." if steps.len() > usize::from(path.starts_with('/')) => {
                 steps.pop();
             }
@@ -90,7 +90,7 @@ fn without_dots(path: &str) -> String {
     steps.join("/")
 }
 
-/// The text for which a fragment stands; none where it is no UTF-8, or `%` begins nothing.
+/// The decoded text of a fragment; none if it is not UTF-8, or if a `%` begins no escape.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn references_are_resolved_as_rfc_3986_says() {
-        // Section 5.4, without fragments.
+        // Examples of section 5.4, without fragments.
         let base = "http://a/b/c/d;p?q";
         for (reference, target) in [
             ("g:h", "g:h"),

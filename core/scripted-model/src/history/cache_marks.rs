@@ -1,4 +1,4 @@
-//! Where a request to the Messages API may carry `cache_control`, and in which order.
+//! Where a request of the Messages API may have `cache_control`, and in which order.
 
 use alloc::{
     format,
@@ -11,11 +11,10 @@ use serde_json::Value;
 use super::{HistoryFault, HistoryRule, fault};
 use crate::request::{blocks, cache_marks, list};
 
-/// How many marks a request may carry.
+/// The maximum number of marks in a request.
 const MAX_MARKS: usize = 4;
 
-/// Everything that is wrong with the marks of a request, in the order in which the API reads them: tools, system prompt,
-/// messages.
+/// All faults in the marks of a request, in the order in which the API reads them: tools, system prompt, messages.
 pub(crate) fn faults(body: &Value) -> Vec<HistoryFault> {
     let mut marks = Marks::default();
     let count = cache_marks(body);
@@ -37,7 +36,7 @@ pub(crate) fn faults(body: &Value) -> Vec<HistoryFault> {
         for (at, block) in blocks(message).iter().enumerate() {
             let place = || format!("{}.content[{at}]", place());
             marks.look_at(block, unmarkable(block), place);
-            // Only a result has content of its own; a tool input may hold anything.
+            // Only a tool result has nested content; a tool input may contain anything.
             if block.get("type").and_then(Value::as_str) == Some("tool_result") {
                 for (part, inner) in blocks(block).iter().enumerate() {
                     let place = || format!("{}.content[{part}]", place());
@@ -52,7 +51,7 @@ pub(crate) fn faults(body: &Value) -> Vec<HistoryFault> {
 #[derive(Default)]
 struct Marks {
     faults: Vec<HistoryFault>,
-    /// A mark that holds for five minutes was seen: those that hold longer stand before it.
+    /// Whether a mark with a lifetime of five minutes was seen: longer ones must come before it.
     short: bool,
 }
 
@@ -62,7 +61,7 @@ impl Marks {
         self.faults.push(fault);
     }
 
-    /// Looks at a mark, if something carries one. `wrong`: why it may not.
+    /// Checks the mark of a holder, if it has one. `wrong`: why it must not have one.
     fn look_at(&mut self, holder: &Value, wrong: Option<&str>, place: impl Fn() -> String) {
         let Some(mark) = holder.get("cache_control") else {
             return;
@@ -83,7 +82,7 @@ impl Marks {
     }
 }
 
-/// Why a content block may carry no mark, if it may not.
+/// Why a content block must not have a mark, if so.
 fn unmarkable(block: &Value) -> Option<&'static str> {
     match block.get("type").and_then(Value::as_str) {
         Some("thinking" | "redacted_thinking") => Some("a mark on thinking"),

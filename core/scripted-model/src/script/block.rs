@@ -10,7 +10,7 @@ use super::{
     value::{TextForm, text_or_object, too_large},
 };
 
-/// The longest text of a block, in bytes: 16 MiB, all of it in memory and cut into deltas.
+/// The maximum length of a text in bytes: 16 MiB, all of it in memory and split into deltas.
 const MAX_TEXT: u64 = 16 << 20;
 
 /// A content block.
@@ -34,9 +34,9 @@ pub enum BlockScript {
         /// The input.
         input: Input,
     },
-    /// Any block, sent as it is.
+    /// Any block, sent unchanged.
     Raw {
-        /// The block: what `content_block_start` carries, and what stands in a plain JSON answer.
+        /// The block: the content of `content_block_start`, or of the response if it is not streamed.
         block: RawJson,
         /// The `delta` objects sent after it.
         deltas: Vec<RawJson>,
@@ -48,12 +48,12 @@ pub enum BlockScript {
 pub enum Input {
     /// A JSON value.
     Json(RawJson),
-    /// Text that is sent in its place, usually not JSON at all.
+    /// Text that is sent instead, usually not valid JSON.
     Broken(String),
 }
 
 impl Input {
-    /// The text that `input_json_delta`s add up to.
+    /// The concatenation of the text in all `input_json_delta`s.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -73,12 +73,12 @@ pub enum BlockKind {
     Thinking,
     /// `tool_use`
     ToolUse,
-    /// `raw`: not of the Messages API; the block itself is in the field `block`.
+    /// `raw`: not a type of the Messages API; the block itself is in the field `block`.
     Raw,
 }
 
-/// A block as it is written: fields of all kinds, of which [`BlockForm::check`] lets through those
-/// of the block's own kind. (A tagged enum would lose the path of a fault.)
+/// A block as written, with the fields of all types; [`BlockForm::check`] refuses fields of other types than the block's own. (A
+/// tagged enum would lose the path of an error.)
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BlockFields {
@@ -106,7 +106,7 @@ pub(super) struct BlockFields {
     deltas: Option<Vec<RawJson>>,
 }
 
-/// A block as it is written: an object, or a string for text.
+/// A block as written: an object, or a string for text.
 #[derive(Debug, Clone)]
 pub(super) enum BlockForm {
     Text(String),
@@ -151,7 +151,7 @@ impl BlockFields {
                 if text.len() as u64 * u64::from(times) > MAX_TEXT {
                     return Err(too_large("repeat", MAX_TEXT));
                 }
-                // At most MAX_TEXT times, or the text is empty.
+                // At most MAX_TEXT times, unless the text is empty.
                 BlockScript::Text(text.repeat(times as usize))
             }
             BlockKind::Thinking => BlockScript::Thinking {
@@ -185,7 +185,7 @@ impl BlockFields {
         })
     }
 
-    /// Refuses fields that belong to another kind of block.
+    /// Refuses fields that belong to another type of block.
     fn refuse_strays(&self) -> Result<(), ScriptError> {
         use BlockKind::{Raw, Text, Thinking, ToolUse};
         let owners = [

@@ -1,21 +1,20 @@
-//! What is wrong with a script, where, and what to do about it.
+//! Errors in scripts: what is wrong, where, and how to fix it.
 
 use alloc::{borrow::ToOwned, format, string::String};
 use core::fmt;
 
 use windlass_core::json::remedy_for;
 
-/// A script that cannot be used.
+/// An invalid script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ScriptError {
-    /// The exchange, counted from 1; none when the fault is outside the list.
+    /// The exchange, counted from 1; none if the error is outside the list.
     pub exchange: Option<usize>,
-    /// The field, from the exchange (or the script) downwards: `respond.content[0].name`.
-    /// Empty when the text as a whole is meant.
+    /// The field, as a path from the exchange (or the script): `respond.content[0].name`. Empty for the text as a whole.
     pub path: String,
     /// What is wrong.
     pub problem: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: String,
 }
 
@@ -42,7 +41,7 @@ impl ScriptError {
         }
     }
 
-    /// What the JSON reader found, at the path where it was.
+    /// An error of the JSON parser, with its path.
     pub(super) fn from_reader(path: &str, problem: &str) -> Self {
         let remedy = remedy_for(problem);
         let error = Self::new(path, problem, remedy);
@@ -55,7 +54,7 @@ impl ScriptError {
         }
     }
 
-    /// Puts the path of an outer field before the path.
+    /// Prepends an outer field to the path.
     pub(super) fn below(mut self, field: &str) -> Self {
         self.path = match self.path.as_str() {
             "" => field.to_owned(),
@@ -71,7 +70,7 @@ impl ScriptError {
     }
 }
 
-/// `exchanges[3].respond.text` as (3, `respond.text`).
+/// Splits `exchanges[3].respond.text` into (3, `respond.text`).
 fn split_exchange(path: &str) -> Option<(usize, &str)> {
     let (index, rest) = path.strip_prefix("exchanges[")?.split_once(']')?;
     Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))

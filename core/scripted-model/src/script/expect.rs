@@ -1,4 +1,4 @@
-//! What a request must be like.
+//! Expectations of a request.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::fmt;
@@ -11,29 +11,29 @@ use windlass_core::json::RawJson;
 
 use super::{ScriptError, value::one_or_many};
 
-/// What a request must be like. What is not named may be anything.
+/// Expectations of a request. Fields that are not set accept anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// The path without its query; none means `/v1/messages`.
     pub path: Option<String>,
-    /// The model asked for.
+    /// The requested model.
     pub model: Option<String>,
-    /// Whether a stream is asked for.
+    /// Whether a stream is requested.
     pub stream: Option<bool>,
-    /// How many messages there are.
+    /// The number of messages.
     pub messages: Option<usize>,
-    /// How many messages there are at most.
+    /// The maximum number of messages.
     pub max_messages: Option<usize>,
-    /// Texts in the last user message: its text blocks and the texts of its tool results.
+    /// Texts that occur in the last user message: in its text blocks or its tool results.
     #[serde(deserialize_with = "one_or_many")]
     pub last_user_contains: Vec<String>,
-    /// Texts somewhere in the messages.
+    /// Texts that occur anywhere in the messages.
     #[serde(deserialize_with = "one_or_many")]
     pub messages_contain: Vec<String>,
     /// Tool results in the last user message.
     pub tool_results: Vec<ExpectedResult>,
-    /// Texts in the system prompt.
+    /// Texts that occur in the system prompt.
     #[serde(deserialize_with = "one_or_many")]
     pub system_contains: Vec<String>,
     /// Names of tools that are offered.
@@ -42,23 +42,23 @@ pub struct Expect {
     /// Names of tools that are not offered.
     #[serde(deserialize_with = "one_or_many")]
     pub tools_exclude: Vec<String>,
-    /// Header names with what is expected of them.
+    /// Headers by name, and their expectations.
     pub headers: BTreeMap<String, ExpectedHeader>,
-    /// How many `cache_control` marks there are.
+    /// The number of `cache_control` marks.
     pub cache_marks: Option<usize>,
     /// Values by JSON pointer (RFC 6901): `{"/thinking/budget_tokens": 1024}`.
     pub fields: BTreeMap<String, RawJson>,
-    /// JSON pointers that lead nowhere.
+    /// JSON pointers that must not exist.
     #[serde(deserialize_with = "one_or_many")]
     pub absent: Vec<String>,
 }
 
-/// What is expected of a header.
+/// The expectation of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExpectedHeader {
     /// Its value.
     Value(String),
-    /// Whether it is there.
+    /// Whether it is present.
     Present(bool),
 }
 
@@ -88,7 +88,7 @@ pub struct ExpectedResult {
     /// The id of the call; none means any.
     #[serde(default)]
     pub id: Option<String>,
-    /// Texts in the result.
+    /// Texts that occur in the result.
     #[serde(default, deserialize_with = "one_or_many")]
     pub contains: Vec<String>,
     /// Whether it is an error.
@@ -97,7 +97,7 @@ pub struct ExpectedResult {
 }
 
 impl Expect {
-    /// Whether nothing but the default path is expected: then a request need not be read.
+    /// Whether nothing but the default path is expected, so that a request need not be parsed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self
@@ -107,7 +107,7 @@ impl Expect {
             }
     }
 
-    /// Pointers must be pointers: a forgotten slash would never match and never say why.
+    /// Checks that pointers are valid: without its leading slash, a pointer would never match and the reason would not show.
     pub(super) fn check(&self) -> Result<(), ScriptError> {
         let pointers = self.fields.keys().map(|p| ("fields", p));
         let absent = self.absent.iter().map(|p| ("absent", p));

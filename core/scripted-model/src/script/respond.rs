@@ -1,4 +1,4 @@
-//! What a request is answered.
+//! Responses of a script.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
@@ -6,29 +6,29 @@ use serde::Deserialize;
 
 use super::{BlockScript, Payload, owned};
 
-/// What a request is answered.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// The status; none means 200, or the one that belongs to the type of the error.
+    /// The status; none means 200, or the one for the type of the error.
     pub status: Option<u16>,
-    /// Headers, names in lower case; they replace those the model sends by itself.
+    /// Headers, names in lower case; they replace those sent by default.
     pub headers: BTreeMap<String, String>,
-    /// The substance.
+    /// The kind of response.
     pub action: Action,
-    /// How the body is cut into pieces.
+    /// How the body is split into pieces.
     pub chunks: Chunks,
-    /// Waiting times.
+    /// Delays.
     pub waits: Waits,
-    /// What goes wrong on the way.
+    /// Faults during transmission.
     pub faults: Vec<Fault>,
 }
 
-/// The substance of a response.
+/// The kinds of responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// A message of the model.
+    /// A model response.
     Message(MessageScript),
-    /// An error of the API.
+    /// An API error.
     Error(ErrorScript),
     /// Any bytes.
     Body(Payload),
@@ -36,7 +36,7 @@ pub enum Action {
     Cut,
 }
 
-/// A message of the model.
+/// A model response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageScript {
     /// Its id; none means `msg_<exchange>`.
@@ -45,7 +45,7 @@ pub struct MessageScript {
     pub model: Option<String>,
     /// Its content.
     pub content: Vec<BlockScript>,
-    /// Why it ends; none means `tool_use` when there is a tool call, else `end_turn`.
+    /// The stop reason; none means `tool_use` if there is a tool call, otherwise `end_turn`.
     pub stop_reason: Option<String>,
     /// The stop sequence that ended it.
     pub stop_sequence: Option<String>,
@@ -57,11 +57,11 @@ pub struct MessageScript {
     pub stream: StreamScript,
 }
 
-/// Whether a message is sent as a stream or in one piece of JSON.
+/// Whether a response is sent as a stream or as a single JSON object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// As the request asks.
+    /// As requested.
     #[default]
     Asked,
     /// As server-sent events.
@@ -70,14 +70,14 @@ pub enum Form {
     Json,
 }
 
-/// Token counts. What is not given is computed: the input as a quarter of the request's bytes, the
-/// output as a quarter of the content's, the cache as 0.
+/// Token counts. Missing counts are computed: the input as a quarter of the request's bytes, the output as a quarter of the
+/// content's bytes, the cache as 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UsageScript {
-    /// Tokens in that were not cached.
+    /// Input tokens that were not cached.
     pub input_tokens: Option<u64>,
-    /// Tokens out.
+    /// Output tokens.
     pub output_tokens: Option<u64>,
     /// Tokens read from the cache.
     pub cache_read_input_tokens: u64,
@@ -89,12 +89,12 @@ pub struct UsageScript {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StreamScript {
-    /// How many characters a delta carries; 0 means all in one.
+    /// The number of characters in a delta; 0 means all in one.
     pub delta_chars: usize,
-    /// All blocks are opened at the start and filled in turns, as some servers do.
+    /// Whether all blocks are opened at the start and filled in turns, as some servers do.
     pub interleave: bool,
-    /// A `ping` after every so many events, the first one after the first `content_block_start`
-    /// as the API does. 0 means none at all; without the field there is only that first one.
+    /// A `ping` after each such number of events, the first one after the first `content_block_start`, as in the API. 0 means no
+    /// `ping`; if absent, only that first one is sent.
     pub ping_every: Option<usize>,
 }
 
@@ -108,16 +108,16 @@ impl Default for StreamScript {
     }
 }
 
-/// How a body is cut into the pieces that are sent.
+/// How a body is split into pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Chunks {
-    /// One piece an event; a plain body is one piece.
+    /// One piece per event; a body that is not a stream is one piece.
     #[default]
     Event,
     /// Everything in one piece.
     Whole,
-    /// Pieces of so many bytes (at least 1).
+    /// Pieces of this many bytes (at least 1).
     Bytes(usize),
     /// Pieces of 1 to `max` bytes, the same ones for the same seed.
     Random {
@@ -128,7 +128,7 @@ pub enum Chunks {
     },
 }
 
-/// Waiting times in milliseconds. The model only reports them; whoever sends the answer waits.
+/// Delays in milliseconds. The model only reports them; whoever sends the answer has to wait.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Waits {
@@ -138,7 +138,7 @@ pub struct Waits {
     pub chunk: u64,
 }
 
-/// An error of the API.
+/// An API error.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorScript {
@@ -150,7 +150,7 @@ pub struct ErrorScript {
 }
 
 impl ErrorScript {
-    /// The status that the API sends with an error of this type; 500 for a type it does not know.
+    /// The status that the API sends with this type of error; 500 for an unknown type.
     #[must_use]
     pub fn status(&self) -> u16 {
         match self.kind.as_str() {
@@ -168,12 +168,12 @@ impl ErrorScript {
     }
 }
 
-/// Something that goes wrong while the body is sent.
+/// A fault while the body is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// These bytes stand between the others.
+    /// Inserts these bytes.
     Insert(Place, Payload),
-    /// An `error` event; nothing comes after it.
+    /// An `error` event; nothing follows.
     Error(Place, ErrorScript),
     /// The connection breaks.
     Cut(Place),
@@ -183,17 +183,17 @@ pub enum Fault {
     Hang(Place),
 }
 
-/// A place in a body.
+/// A position in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// After so many events. A body that is not a stream counts as one event.
+    /// After this many events. A body that is not a stream counts as one event.
     Events(usize),
-    /// After so many bytes.
+    /// After this many bytes.
     Bytes(usize),
 }
 
 impl Response {
-    /// A message of one text.
+    /// A model response with a single text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self {

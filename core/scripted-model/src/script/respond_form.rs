@@ -1,4 +1,4 @@
-//! A response as it is written in a script, and what of it makes sense.
+//! Responses as written in a script, and their validation.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -12,19 +12,19 @@ use super::{
     value::{PayloadForm, TextForm, text_or_object},
 };
 
-/// A response as it is written, all fields of all actions side by side.
+/// A response as written, with the fields of all kinds of responses.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RespondFields {
     status: Option<u16>,
     headers: BTreeMap<String, String>,
-    // One of these says what is answered.
+    // One of these determines the kind of response.
     text: Option<String>,
     content: Option<Vec<BlockForm>>,
     error: Option<ErrorScript>,
     body: Option<PayloadForm>,
     cut: Option<bool>,
-    // These belong to a message.
+    // These are only for model responses.
     id: Option<String>,
     model: Option<String>,
     stop_reason: Option<String>,
@@ -32,13 +32,13 @@ pub(super) struct RespondFields {
     usage: Option<UsageScript>,
     form: Option<Form>,
     stream: Option<StreamScript>,
-    // These go with anything that has a body.
+    // These apply to every response with a body.
     chunks: Chunks,
     delay_ms: Waits,
     faults: Vec<FaultForm>,
 }
 
-/// A response as it is written: an object, or a string for a message of one text.
+/// A response as written: an object, or a string for a model response with a single text.
 #[derive(Debug)]
 pub(super) struct RespondForm(RespondFields);
 
@@ -172,7 +172,7 @@ impl RespondFields {
     }
 }
 
-/// A fault as it is written: a place, and what happens there.
+/// A fault as written: a position, and what happens there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct FaultForm {
@@ -225,7 +225,7 @@ impl FaultForm {
     }
 }
 
-/// `"cut": false` would read as if it meant something.
+/// `"cut": false` would look meaningful, but is not.
 fn only_true(value: bool, field: &str) -> Result<(), ScriptError> {
     if value {
         return Ok(());

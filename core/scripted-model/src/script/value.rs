@@ -1,4 +1,4 @@
-//! Small value forms that several fields share.
+//! Notations that several fields share.
 
 use alloc::{format, string::String, vec::Vec};
 use core::{fmt, marker::PhantomData};
@@ -11,7 +11,7 @@ use serde::{
 
 use super::ScriptError;
 
-/// One value or a list of them.
+/// Reads one value or a list of values.
 pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -37,15 +37,15 @@ where
     deserializer.deserialize_any(OneOrMany(PhantomData))
 }
 
-/// A form that may also be written as a plain string.
+/// A value that may also be written as a plain string.
 pub(super) trait TextForm: Sized {
-    /// The words for "a string or …" in an error.
+    /// The expected values besides a string, for error messages.
     const EXPECTED: &'static str;
-    /// What the string alone stands for.
+    /// The value that a string stands for.
     fn from_text(text: &str) -> Self;
 }
 
-/// Reads a string through [`TextForm`], an object through the type's own reader.
+/// Reads a string through [`TextForm`], and an object through the type's own reader.
 pub(super) fn text_or_object<'de, D, T, F>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -68,22 +68,22 @@ where
     deserializer.deserialize_any(TextOrObject(PhantomData))
 }
 
-/// The largest payload, in bytes: 4 GiB, sent from one small piece of memory.
+/// The maximum size of a payload in bytes: 4 GiB, sent from one small block of memory.
 const MAX_PAYLOAD: u64 = 4 << 30;
 
-/// Bytes written as text or in hexadecimal, repeated so many times.
+/// Bytes written as text or in hexadecimal, repeated a number of times.
 ///
-/// A large payload costs no memory: it is sent as the same small piece again and again.
+/// A large payload takes no memory: the same small block is sent again and again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload {
-    /// What is repeated.
+    /// The repeated block.
     pub unit: Bytes,
-    /// How many times.
+    /// The number of repetitions.
     pub repeat: u32,
 }
 
 impl Payload {
-    /// Text, once.
+    /// A text, not repeated.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self {
@@ -104,7 +104,7 @@ pub(super) struct PayloadFields {
     repeat: u32,
 }
 
-/// A payload as it is written.
+/// A payload as written.
 #[derive(Debug, Clone)]
 pub(super) struct PayloadForm(PayloadFields);
 
@@ -154,7 +154,7 @@ impl PayloadForm {
     }
 }
 
-/// A size that would exhaust the machine that plays the script.
+/// The error for a size that would exhaust the memory of the machine that runs the script.
 pub(super) fn too_large(field: &str, most: u64) -> ScriptError {
     ScriptError::new(
         field,

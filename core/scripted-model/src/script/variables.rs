@@ -1,4 +1,4 @@
-//! `${name}` in the strings of a script.
+//! Variables, `${name}`, in the strings of a script.
 
 use alloc::{borrow::Cow, collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use windlass_core::json::RawJson;
 
 use super::{ScriptError, read};
 
-/// The part of a script that declares variables; everything else is left for later.
+/// The part of a script that declares variables; everything else is parsed later.
 #[derive(Deserialize)]
 struct Declarations {
     #[serde(default)]
@@ -16,8 +16,7 @@ struct Declarations {
 
 /// Replaces declared variables by their values, given or default.
 ///
-/// The replacement works on the JSON text: `${` cannot stand outside a string there, and the
-/// value is inserted in its escaped form.
+/// The replacement works on the JSON text: `${` can only occur in strings there, and the value is inserted in escaped form.
 pub(super) fn fill<'a>(json: &'a str, given: &[(&str, &str)]) -> Result<Cow<'a, str>, ScriptError> {
     let mut values = read::<Declarations>(json)?.variables;
     for (name, value) in given {

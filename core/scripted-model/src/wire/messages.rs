@@ -12,7 +12,7 @@ use windlass_core::json::{RawJson, RawObject};
 use super::{Context, Paced, call_id, pieces, usage};
 use crate::script::{BlockScript, ErrorScript, Input, MessageScript};
 
-/// A message with everything decided: ids, model, usage and stop reason.
+/// A model response with all values set: ids, model, usage and stop reason.
 struct Resolved<'a> {
     script: &'a MessageScript,
     key: &'a str,
@@ -24,13 +24,13 @@ struct Resolved<'a> {
     usage: super::Usage,
 }
 
-/// The message as events, one element an event.
+/// The response as a list of events.
 pub(super) fn events(script: &MessageScript, context: &Context<'_>) -> Vec<Bytes> {
     let message = Resolved::new(script, context);
     let blocks: Vec<BlockEvents> = (script.content.iter().enumerate())
         .map(|(index, block)| message.block_events(index, block))
         .collect();
-    // The first event is `message_start`, the second opens a block: there the API pings.
+    // The first event is `message_start`, the second opens a block: after that one the API sends a ping.
     let ping = event("ping", "{\"type\": \"ping\"}");
     let mut out = Paced::new(script.stream.ping_every, ping, true);
     out.push(message.start());
@@ -48,7 +48,7 @@ pub(super) fn events(script: &MessageScript, context: &Context<'_>) -> Vec<Bytes
     out.events
 }
 
-/// The message as one JSON object.
+/// The response as one JSON object.
 pub(super) fn json(script: &MessageScript, context: &Context<'_>) -> Bytes {
     let message = Resolved::new(script, context);
     let blocks: Vec<String> = (script.content.iter().enumerate())
@@ -61,7 +61,7 @@ pub(super) fn json(script: &MessageScript, context: &Context<'_>) -> Bytes {
         .into()
 }
 
-/// The `error` event, or the body of an error response: both carry the same object.
+/// The `error` event, or the body of an error response: both contain the same object.
 pub(super) fn error_object(error: &ErrorScript) -> String {
     format!(
         "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
@@ -70,7 +70,7 @@ pub(super) fn error_object(error: &ErrorScript) -> String {
     )
 }
 
-/// One event in its frame.
+/// An event with its SSE framing.
 pub(super) fn event(name: &str, data: &str) -> Bytes {
     format!("event: {name}\ndata: {data}\n\n").into()
 }
@@ -99,7 +99,7 @@ impl<'a> Resolved<'a> {
     }
 
     fn start(&self) -> Bytes {
-        // The API counts the first token when it starts to answer.
+        // The API counts the first token when it starts to respond.
         let first = self.usage.output.min(1);
         let message = self.object("", &RawJson::null(), first);
         event(
@@ -165,7 +165,7 @@ impl<'a> Resolved<'a> {
                 String::from("{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}")
             }
             BlockScript::ToolUse { id, name, input } => {
-                // The API begins with an empty piece, and sends nothing more for an empty input.
+                // The API begins with an empty piece, and sends nothing else for an empty input.
                 push(&text_delta("input_json_delta", "partial_json", ""));
                 if input.as_str() != "{}" {
                     for piece in pieces(input.as_str(), size) {
@@ -210,7 +210,7 @@ impl<'a> Resolved<'a> {
             ),
             BlockScript::ToolUse { id, name, input } => match input {
                 Input::Json(json) => self.call_object(index, id.as_deref(), name, json.get()),
-                // Broken JSON cannot stand in a JSON answer: it arrives as a string.
+                // Malformed JSON cannot be part of a JSON response: it is sent as a string.
                 Input::Broken(text) => {
                     let text = RawJson::string(text);
                     self.call_object(index, id.as_deref(), name, text.get())
@@ -218,7 +218,7 @@ impl<'a> Resolved<'a> {
             },
             BlockScript::Raw { block, .. } => match RawObject::parse(block.get()) {
                 Ok(object) => object.to_raw().get().to_string(),
-                // A script's raw block is checked to be an object when it is read.
+                // A raw block is checked to be an object when the script is parsed.
                 Err(_) => block.get().to_string(),
             },
         }
@@ -250,7 +250,7 @@ struct BlockEvents {
     stop: Bytes,
 }
 
-/// All blocks opened, then one delta of each in turn, then all closed.
+/// All blocks opened, then their deltas in turns, then all closed.
 fn interleave(blocks: Vec<BlockEvents>, out: &mut Paced) {
     let longest = blocks.iter().map(|b| b.deltas.len()).max().unwrap_or(0);
     for block in &blocks {

@@ -1,4 +1,4 @@
-//! A scripted message as the bytes of a wire format.
+//! Encodes scripted responses in a wire format.
 
 mod messages;
 mod openai;
@@ -9,10 +9,10 @@ use bytes::Bytes;
 
 use super::script::{BlockScript, ErrorScript, MessageScript};
 
-/// Bytes that count as one token when a script gives no usage.
+/// Bytes per token, if a script sets no usage.
 const BYTES_A_TOKEN: usize = 4;
 
-/// The format in which a request is made and answered.
+/// The format of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WireFormat {
     /// The Messages API.
@@ -21,21 +21,21 @@ pub(super) enum WireFormat {
     ChatCompletions,
 }
 
-/// What a message needs that is not in its own script.
+/// Values that a response needs in addition to its own script.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
-    /// The exchange and the use of it (`2`, or `2r3` for its third use): the source of all ids.
+    /// The exchange and its use (`2`, or `2r3` for its third use), from which all ids are derived.
     pub(super) key: &'a str,
-    /// The model to name when the message names none.
+    /// The model to name if the response names none.
     pub(super) model: &'a str,
-    /// Bytes of the request, from which input tokens are computed.
+    /// The size of the request in bytes, from which input tokens are computed.
     pub(super) request_bytes: usize,
-    /// Whether a stream of chat completions ends with the token counts.
+    /// Whether a stream of chat completions ends with token counts.
     pub(super) include_usage: bool,
 }
 
 impl WireFormat {
-    /// The format that is spoken at this path.
+    /// The format used at this path.
     pub(super) fn of(route: &str) -> Self {
         match route.ends_with("/chat/completions") {
             true => Self::ChatCompletions,
@@ -43,7 +43,7 @@ impl WireFormat {
         }
     }
 
-    /// The message as events, one element an event.
+    /// The response as a list of events.
     pub(super) fn events(self, script: &MessageScript, context: &Context<'_>) -> Vec<Bytes> {
         match self {
             Self::Messages => messages::events(script, context),
@@ -51,7 +51,7 @@ impl WireFormat {
         }
     }
 
-    /// The message as one JSON object.
+    /// The response as one JSON object.
     pub(super) fn json(self, script: &MessageScript, context: &Context<'_>) -> Bytes {
         match self {
             Self::Messages => messages::json(script, context),
@@ -67,7 +67,7 @@ impl WireFormat {
         }
     }
 
-    /// An error inside a stream: both formats carry the same object there.
+    /// An error within a stream: both formats contain the same object.
     pub(super) fn error_event(self, error: &ErrorScript) -> Bytes {
         let object = self.error_object(error);
         match self {
@@ -85,7 +85,7 @@ struct Usage {
     cache_creation: u64,
 }
 
-/// The script's counts, or what the bytes come to.
+/// The script's counts, or counts computed from the bytes.
 fn usage(script: &MessageScript, context: &Context<'_>) -> Usage {
     let told = &script.usage;
     Usage {
@@ -97,7 +97,7 @@ fn usage(script: &MessageScript, context: &Context<'_>) -> Usage {
     }
 }
 
-/// The id of a tool call: its own, or one made of the exchange and the block.
+/// The id of a tool call: its own, or one derived from the exchange and the block.
 fn call_id(key: &str, block: usize, id: Option<&str>) -> String {
     match id {
         Some(id) => id.to_owned(),
@@ -105,11 +105,11 @@ fn call_id(key: &str, block: usize, id: Option<&str>) -> String {
     }
 }
 
-/// Events with signs of life between them.
+/// Events with pings between them.
 struct Paced {
     events: Vec<Bytes>,
     ping: Bytes,
-    /// Whether one stands behind the second event although the script says nothing of it.
+    /// Whether a ping follows the second event although the script does not ask for it.
     usual: bool,
     every: Option<usize>,
     since_ping: usize,
@@ -145,7 +145,7 @@ impl Paced {
     }
 }
 
-/// The text in pieces of so many characters; in one piece when the size is 0.
+/// The text in pieces of this many characters; in one piece if the size is 0.
 fn pieces(text: &str, chars: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     core::iter::from_fn(move || {

@@ -8,10 +8,10 @@ use windlass_core::json::RawJson;
 use super::{Context, Paced, call_id, pieces, usage};
 use crate::script::{BlockScript, ErrorScript, MessageScript};
 
-/// The message as events, one element an event.
+/// The response as a list of events.
 pub(super) fn events(script: &MessageScript, context: &Context<'_>) -> Vec<Bytes> {
     let answer = Answer::new(script, context);
-    // Servers of this format show with a comment that they live, and not unasked.
+    // Servers of this format send a comment as keep-alive, but not by default.
     let ping = Bytes::from_static(b": ping\n\n");
     let mut out = Paced::new(script.stream.ping_every, ping, false);
     out.push(answer.chunk(r#"{"role":"assistant","content":""}"#, "null"));
@@ -31,7 +31,7 @@ pub(super) fn events(script: &MessageScript, context: &Context<'_>) -> Vec<Bytes
     out.events
 }
 
-/// The message as one JSON object.
+/// The response as one JSON object.
 pub(super) fn json(script: &MessageScript, context: &Context<'_>) -> Bytes {
     let answer = Answer::new(script, context);
     let choice = format!(
@@ -45,7 +45,7 @@ pub(super) fn json(script: &MessageScript, context: &Context<'_>) -> Bytes {
         .into()
 }
 
-/// The body of an error response, and what an error inside a stream carries.
+/// The body of an error response, and the content of an error within a stream.
 pub(super) fn error_object(error: &ErrorScript) -> String {
     format!(
         r#"{{"error":{{"message":{},"type":{},"param":null,"code":null}}}}"#,
@@ -54,19 +54,19 @@ pub(super) fn error_object(error: &ErrorScript) -> String {
     )
 }
 
-/// One event in its frame.
+/// An event with its SSE framing.
 pub(super) fn event(data: &str) -> Bytes {
     format!("data: {data}\n\n").into()
 }
 
-/// A message with everything decided.
+/// A model response with all values set.
 struct Answer<'a> {
     script: &'a MessageScript,
     context: &'a Context<'a>,
     id: RawJson,
     model: RawJson,
     finish_reason: String,
-    /// The model declines: its texts are refusals.
+    /// The model refuses: its texts are refusals.
     refuses: bool,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Answer<'a> {
 
     fn usage(&self) -> String {
         let counts = usage(self.script, self.context);
-        // What was written to the cache has no name here; all of the input counts as prompt.
+        // There is no field for tokens written to the cache; the whole input counts as prompt tokens.
         let prompt = counts.input + counts.cache_read + counts.cache_creation;
         format!(
             r#"{{"prompt_tokens":{prompt},"completion_tokens":{},"total_tokens":{},"prompt_tokens_details":{{"cached_tokens":{}}}}}"#,
@@ -187,7 +187,7 @@ impl<'a> Answer<'a> {
                     RawJson::string(name),
                     RawJson::string(input.as_str()),
                 )),
-                // A block of the Messages API: it has no place here.
+                // A raw block of the Messages API does not exist in this format.
                 BlockScript::Raw { .. } => {}
             }
         }

@@ -1,4 +1,4 @@
-//! The commands of a line: what rules are held against.
+//! The commands of a line, to which rules are applied.
 
 mod simple_command;
 
@@ -10,10 +10,10 @@ use crate::{
     Word, names, read::runs,
 };
 
-/// More folders than a line enters one below the other: what comes behind is not known.
+/// The maximum number of folders entered one below the other; after that the folder is unknown.
 const MOST_ENTERED: usize = 64;
 
-/// Every simple command of a script, what is inside of another before it.
+/// Every simple command of a script; commands inside another one come before it.
 #[must_use]
 pub fn of(script: &Script) -> Vec<SimpleCommand> {
     let mut walk = Walk::default();
@@ -37,7 +37,7 @@ impl Walk {
     fn and_or(&mut self, list: &AndOr) {
         let before = self.folder.clone();
         self.pipeline(&list.first);
-        // The list may end early: in a folder that it would have left again.
+        // The list may end early, in a folder that it would have left again.
         let mut has_moved = self.folder != before;
         for (junction, pipeline) in &list.rest {
             if *junction == Junction::Or && has_moved {
@@ -51,7 +51,7 @@ impl Walk {
         }
     }
 
-    /// Whether a `cd` succeeded is known only behind the `&&` that follows it.
+    /// Whether a `cd` succeeded is known only after the `&&` that follows it.
     fn doubt_unless(&mut self, before: &Folder) {
         if self.folder != *before {
             self.folder = Folder::Unknown;
@@ -131,14 +131,14 @@ impl Walk {
         }
     }
 
-    /// A script that leaves the folder of what follows as it is.
+    /// A script that does not change the folder of later commands.
     fn apart(&mut self, script: &Script) {
         let before = self.folder.clone();
         self.script(script);
         self.folder = before;
     }
 
-    /// What a loop enters in one round it is in for the next.
+    /// A folder entered in one round of a loop also applies to the next round.
     fn doubt_if_moved_by(&mut self, script: &Script) {
         if moves(script) {
             self.folder = Folder::Unknown;
@@ -160,7 +160,7 @@ impl Walk {
             folder: self.folder.clone(),
             by_others: false,
         };
-        // `./cd` is a program, which leads nowhere.
+        // `./cd` is a program, which does not change the folder.
         let entered = command.begins_with(&["cd"]).then(|| entered(&command));
         self.found.push(command);
         match entered {
@@ -170,7 +170,7 @@ impl Walk {
         }
     }
 
-    /// `..` leads where the shell's own memory says: out of the folder that was entered last, link or not.
+    /// `..` is resolved logically, as the shell does: it leaves the folder that was entered last, whether or not that was a link.
     fn enter(&mut self, folder: String) {
         if folder.starts_with('/') {
             self.folder = Folder::Entered(alloc::vec![folder]);
@@ -221,7 +221,7 @@ impl Walk {
         }
     }
 
-    /// What the words of a command make it run, innermost first.
+    /// The commands that the words of a command make it run, innermost first.
     fn runs(&mut self, simple: &Simple) {
         for run in simple.runs.iter().rev() {
             match run {
@@ -265,7 +265,7 @@ impl Walk {
                     assignments.extend(names.map(|(name, _)| name.into()));
                 }
                 Some(name) if names::is_search(name) => {
-                    // `fd` adds what it finds where no place is named.
+                    // `fd` appends what it finds if the command has no placeholder.
                     let is_added = name != "find" && !runs::names_a_place(&simple.words[at..end]);
                     hide(&mut words, "{");
                     words.extend(is_added.then(CommandWord::unknown));
@@ -290,7 +290,7 @@ impl Walk {
     }
 }
 
-/// Whether a program that stands at this place is started for what another one finds or reads.
+/// Whether the program at this index is run on what another one finds or reads.
 fn is_found(simple: &Simple, at: usize) -> bool {
     outer_commands(simple, at).any(|outer| {
         let name = simple.words[outer].as_literal().map(names::base_name);
@@ -298,13 +298,13 @@ fn is_found(simple: &Simple, at: usize) -> bool {
     })
 }
 
-/// Whether a command is a shell with a line and nothing else, which whoever runs the tree can do itself.
+/// Whether a command is only a shell with a line, which whoever runs the tree can execute directly.
 fn is_shell_alone(simple: &Simple) -> bool {
     let name = simple.words.first().and_then(Word::as_literal);
     simple.words.len() == 3 && matches!(name.map(names::base_name), Some("sh" | "bash" | "dash"))
 }
 
-/// Makes words unknown that hold what is replaced when they run.
+/// Marks words as unknown that contain a text which is replaced at run time.
 fn hide(words: &mut [CommandWord], replaced: &str) {
     if replaced.is_empty() {
         return;
@@ -314,7 +314,7 @@ fn hide(words: &mut [CommandWord], replaced: &str) {
     }
 }
 
-/// Where the commands begin inside of which the word at this place stands.
+/// The indices of the commands that contain the word at this index.
 fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
     let inner = simple.runs.iter().filter_map(move |run| match run {
         Runs::Program { at: start, end } => {
@@ -326,8 +326,8 @@ fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
     core::iter::once(0).chain(inner)
 }
 
-/// Whether all that the command that begins here does is to run another one. With a folder before its name it is any program of that
-/// name, of which nobody knows what it does.
+/// Whether the command at this index only runs another one. With a folder in front of its name it may be any program with that
+/// name.
 fn wraps(simple: &Simple, start: usize) -> bool {
     let program = simple.words.get(start).and_then(Word::as_literal);
     let name = program.filter(|program| !program.contains('/'));
@@ -340,7 +340,7 @@ fn wraps(simple: &Simple, start: usize) -> bool {
     is_wrapper && !is_search && runs_something
 }
 
-/// Where `cd` with these words leads, if it is written out.
+/// The folder that `cd` enters with these words, if it is literal.
 fn entered(command: &SimpleCommand) -> Option<String> {
     match command.words.as_slice() {
         [_, folder]
@@ -354,7 +354,7 @@ fn entered(command: &SimpleCommand) -> Option<String> {
     }
 }
 
-/// Whether the folder may be another one behind a script.
+/// Whether the folder may be another one after a script.
 fn moves(script: &Script) -> bool {
     let in_command = |command: &Command| match command {
         Command::Simple(simple) => simple

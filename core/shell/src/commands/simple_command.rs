@@ -1,4 +1,4 @@
-//! A program that would be started, and its words as rules see them.
+//! A program that would be started, with its words in the form that rules use.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,18 +7,18 @@ use crate::{Part, Word, names};
 /// One program that would be started, or one builtin that would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// Names of variables assigned for this command, or for the shell when there are no words.
+    /// The names of variables assigned for this command, or for the shell if there are no words.
     pub assignments: Vec<String>,
     /// The program and its arguments. Empty for a bare assignment or redirection.
     pub words: Vec<CommandWord>,
-    /// The files that its redirections open, other than `/dev/null`; descriptors are none.
+    /// The files that its redirections open, other than `/dev/null`; redirections to descriptors are not included.
     pub redirections: Vec<FileRedirection>,
-    /// Whether all it does is to run another command, which is listed too (`timeout`, `sh -c`).
+    /// Whether it only runs another command, which is listed too (`timeout`, `sh -c`).
     pub wraps: bool,
     /// The folder in which it runs.
     pub folder: Folder,
-    /// Whether another program starts it in its own way: among other things (`find -exec`), or as the line of a shell
-    /// (`timeout 5 sh -c LINE`). Whoever starts that program has no hold of it.
+    /// Whether another program starts it: among other commands (`find -exec`), or as the line of a shell (`timeout 5 sh -c
+    /// LINE`). Whoever starts that program cannot control it.
     pub by_others: bool,
 }
 
@@ -27,10 +27,10 @@ pub struct SimpleCommand {
 pub struct CommandWord {
     pub(crate) text: String,
     pub(crate) quoted: bool,
-    /// How much of the text stands before the first part that is computed; none where all of it is written out.
+    /// The length of the text before the first computed part; none if the whole word is literal.
     pub(crate) known: Option<usize>,
     pub(crate) names_in: Option<String>,
-    /// Nothing in it is computed but `$?`.
+    /// Whether nothing in it is computed except `$?`.
     pub(crate) is_status: bool,
     /// It begins with the home directory: `~` or `$HOME`.
     pub(crate) is_home: bool,
@@ -41,13 +41,13 @@ pub struct CommandWord {
 /// A file that a redirection opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRedirection {
-    /// Which way the bytes go.
+    /// The direction of the data.
     pub direction: Direction,
-    /// The file, relative to wherever the command runs.
+    /// The file, relative to the folder in which the command runs.
     pub target: CommandWord,
 }
 
-/// Which way the bytes of a redirection go.
+/// The direction of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From the file (`<`).
@@ -56,20 +56,20 @@ pub enum Direction {
     Out,
 }
 
-/// Where a command of a line runs.
+/// The folder in which a command of a line runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Folder {
-    /// Where the line begins.
+    /// The folder in which the line starts.
     #[default]
     Start,
-    /// In the folder that these `cd` lead to, one after the other, each of which succeeded.
+    /// The folder that these `cd` lead to one after the other, all of which succeeded.
     Entered(Vec<String>),
-    /// Nobody can tell: a `cd` may have failed, or leads where it is computed.
+    /// Unknown: a `cd` may have failed, or its target is computed.
     Unknown,
 }
 
 impl SimpleCommand {
-    /// What stands between blanks and marks of a line that nobody can read, as the words of a program that nobody knows.
+    /// The parts between blanks and operators of a line that cannot be parsed, as the words of an unknown program.
     #[must_use]
     pub fn of_unread(text: &str) -> Self {
         let marks = |c: char| c.is_whitespace() || "|&;<>(){}[]\"'`=,".contains(c);
@@ -96,7 +96,7 @@ impl SimpleCommand {
         Some(names::base_name(word.text()))
     }
 
-    /// Whether the first words are these, each written out.
+    /// Whether the first words are these, all of them literal.
     #[must_use]
     pub fn begins_with<T: AsRef<str>>(&self, prefix: &[T]) -> bool {
         let pairs = self.words.iter().zip(prefix);
@@ -108,7 +108,7 @@ impl SimpleCommand {
 }
 
 impl CommandWord {
-    /// Words that nobody can know beforehand.
+    /// A word that is unknown before the line runs.
     pub(crate) fn unknown() -> Self {
         Self {
             known: Some(0),
@@ -116,7 +116,7 @@ impl CommandWord {
         }
     }
 
-    /// A word without anything special.
+    /// A literal word.
     pub(crate) fn plain(text: &str) -> Self {
         Self {
             text: text.into(),
@@ -124,50 +124,50 @@ impl CommandWord {
         }
     }
 
-    /// The text; of what is computed only the part that is written out.
+    /// The text; for a computed word only its literal parts.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the text is all there is: no expansion, substitution or pattern.
+    /// Whether the word is literal: no expansion, substitution or pattern.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.known.is_none()
     }
 
-    /// Whether nothing in it is computed but the status of what ran before (`$?`).
+    /// Whether nothing in it is computed except the status of the previous command (`$?`).
     #[must_use]
     pub fn is_literal_beside_status(&self) -> bool {
         self.is_literal() || self.is_status
     }
 
-    /// What stands behind the home directory, where the word begins with it (`~`, `$HOME`).
+    /// The rest after the home directory, if the word begins with it (`~`, `$HOME`).
     #[must_use]
     pub fn behind_home(&self) -> Option<&str> {
         let text = self.is_home.then_some(self.text())?;
         Some(text.strip_prefix('~').unwrap_or(text))
     }
 
-    /// What stands behind the working directory, where the word begins with it (`$PWD`).
+    /// The rest after the working directory, if the word begins with it (`$PWD`).
     #[must_use]
     pub fn behind_here(&self) -> Option<&str> {
         self.is_here.then_some(self.text())
     }
 
-    /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
-    /// The pattern has text in it, and none of the names begins with a dot.
+    /// The folder whose entries it expands to, if the word is a pattern for names in one folder. The folder is literal and ends
+    /// in `/`, or is empty. The pattern contains literal text, and matches no name that begins with a dot.
     #[must_use]
     pub fn names_in(&self) -> Option<&str> {
         self.names_in.as_deref()
     }
 
-    /// Notes that what comes next is computed.
+    /// Marks the following part as computed.
     pub(crate) fn compute(&mut self) {
         self.known.get_or_insert(self.text.len());
     }
 
-    /// The text before the first part that is computed: all of it, where none is.
+    /// The text before the first computed part; the whole text if there is none.
     pub(crate) fn known(&self) -> &str {
         let end = self.known.unwrap_or(self.text.len());
         self.text.get(..end).unwrap_or_default()

@@ -1,39 +1,39 @@
-//! What stands before a command so that nothing that an expansion gives becomes an option.
+//! Checks before a command, so that no expansion becomes an option.
 //!
-//! A shell cannot put `./` before what begins with `-` without a function, so the line ends there. What a substitution gives
-//! is looked at in a variable before it is used.
+//! A shell cannot put `./` in front of a text that begins with `-` without a function, so the line exits in that case. The output
+//! of a substitution is stored in a variable and checked before it is used.
 
 use alloc::{format, string::String, vec::Vec};
 
 use super::{Printer, quote};
 use crate::{Part, Script, Word, takes_number};
 
-/// The guards of one command.
+/// The checks before one command.
 #[derive(Default)]
 pub(super) struct Guards {
     list: Vec<Guard>,
 }
 
 struct Guard {
-    /// The number of the word, and of the part in it.
+    /// The index of the word, and of the part in it.
     place: (usize, usize),
-    /// What is looked at, without quotes.
+    /// The expansion that is checked, without quotes.
     expansion: String,
-    /// The variable that is set to what this substitution gives.
+    /// The variable that stores the output of this substitution.
     held: Option<(String, Script)>,
-    /// What it must not be: patterns of `case`. Without them it only keeps its place among the substitutions.
+    /// The values to refuse, as patterns of `case`. If none, the guard only preserves the order of substitutions.
     refused: Option<&'static str>,
 }
 
-/// Quoted, it begins one word.
+/// If quoted, the expansion can only begin one word.
 const OPTION: &str = "(-*)";
-/// Unquoted, every piece begins a word, and a pattern becomes names that nobody has seen.
+/// If unquoted, every field begins a word, and a pattern could expand to unknown file names.
 const OPTIONS: &str = "(-*|*[[:space:]]-*|*[*?[]*)";
-/// Behind the letter of an option.
+/// After the letter of an option.
 const NO_NUMBER: &str = "(''|*[!0-9]*)";
 
 impl Guards {
-    /// The variable that stands for a substitution.
+    /// The variable that stores a substitution.
     pub(super) fn of(&self, word: usize, part: usize) -> Option<&str> {
         let guard = self.list.iter().find(|guard| guard.place == (word, part))?;
         guard.held.as_ref().map(|(name, _)| name.as_str())
@@ -48,7 +48,7 @@ impl Printer<'_> {
                 list.extend(self.guard((number, 1), &word.parts[1], Some(NO_NUMBER)));
                 continue;
             }
-            // Behind an unquoted expansion the pieces of a later one may begin words, too.
+            // After an unquoted expansion, the fields of a later one may begin words, too.
             let refused = match word.parts.iter().any(is_unquoted) {
                 true => OPTIONS,
                 false => OPTION,
@@ -66,7 +66,7 @@ impl Printer<'_> {
         Guards { list }
     }
 
-    /// Where one substitution runs before its command, all of them do: a shell runs them from left to right.
+    /// If one substitution runs before its command, all of them must, since a shell runs them from left to right.
     fn keep_order(&mut self, words: &[Word], list: &mut Vec<Guard>) {
         if list.iter().all(|guard| guard.held.is_none()) {
             return;
@@ -113,7 +113,7 @@ impl Printer<'_> {
             return;
         }
         self.push("{\n");
-        // What stands here must not change what `$?` says.
+        // The checks must not change `$?`.
         let status = self.name();
         self.push(&format!("{status}=$?\n"));
         for guard in &guards.list {

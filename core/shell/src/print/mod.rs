@@ -1,9 +1,9 @@
-//! Prints a tree for a shell: one that reads it, bash or dash, does what the tree says and nothing else.
+//! Prints a tree for a shell: bash or dash, given the text, does what the tree says and nothing else.
 //!
-//! Every text is quoted, so that no word is a keyword, an alias or a pattern that was none. Every program stands behind
-//! `command`, so that no function answers to its name, and functions of those names that the environment brought along are
-//! taken away first. What an expansion gives is never an option: patterns are printed with `./` before them, and a line ends where a
-//! variable or substitution gives a word that begins with `-`.
+//! Every text is quoted, so that no word becomes a keyword, an alias or a pattern. Every program is called through `command`, so
+//! that no function is called instead, and functions with those names from the environment are removed first. No expansion
+//! becomes an option: patterns are printed with `./` in front, and the line exits if a variable or substitution gives a word that
+//! begins with `-`.
 
 mod guard;
 mod process;
@@ -22,20 +22,20 @@ use crate::{
     Script, Simple, Target, Word,
 };
 
-/// What a shell may have been given a function for, and must not have. Posix mode finds `unset` before any function.
+/// Removes functions that a shell may have inherited. In posix mode `unset` takes precedence over functions.
 const HEADER: &str =
     "POSIXLY_CORRECT=1\n'unset' -f unset command printf exit\n'unset' POSIXLY_CORRECT\n";
 
-/// The tree as text for bash or dash. `program` gives the path by which a program is to be started; where it gives none, the shell
-/// looks for it by its name.
+/// The tree as text for bash or dash. `program` returns the path by which a program is started; if it returns none, the shell
+/// searches for it by name.
 ///
-/// The keyword `time` is left out: only bash knows it.
+/// The keyword `time` is left out: only bash supports it.
 #[must_use]
 pub fn print(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> String {
     [HEADER, &print_for_people(script, program)].concat()
 }
 
-/// The same without the lines before it in which a shell forgets functions: not to be run.
+/// The same without the initial lines that remove functions: for display, not for running.
 #[must_use]
 pub fn print_for_people(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> String {
     let mut printer = Printer {
@@ -52,11 +52,11 @@ pub fn print_for_people(script: &Script, program: &dyn Fn(&str) -> Option<String
 struct Printer<'a> {
     program: &'a dyn Fn(&str) -> Option<String>,
     text: String,
-    /// Bodies of here-documents, to be put behind the line, with their ends.
+    /// Bodies of here-documents to be printed after the line, with their delimiters.
     bodies: Vec<(String, String)>,
-    /// Names of variables that were given out.
+    /// The number of variable names generated.
     names: u32,
-    /// Process substitutions whose names are printed already, of the command that is printed.
+    /// The number of process substitutions of the current command whose names are already printed.
     named: u8,
 }
 
@@ -65,7 +65,7 @@ impl Printer<'_> {
         self.text.push_str(text);
     }
 
-    /// Ends the line, with the here-documents that belong to it.
+    /// Ends the line, with its here-documents.
     fn line_end(&mut self) {
         self.push("\n");
         for (body, end) in core::mem::take(&mut self.bodies) {
@@ -124,7 +124,7 @@ impl Printer<'_> {
         self.push(close);
     }
 
-    /// What stands in braces. Where that is a subshell alone, dash forgets its redirections for those behind the braces.
+    /// Prints a script in braces. If it is only a subshell, dash would forget the redirections after the braces.
     fn group(&mut self, script: &Script) {
         match script.lists.as_slice() {
             [list] if is_subshell(list) => {
@@ -200,7 +200,7 @@ impl Printer<'_> {
                 match part {
                     Part::Pattern(text) => self.push(text),
                     Part::Literal(text) => self.push(&quote(text)),
-                    // The reader makes no other parts of patterns.
+                    // The parser produces no other parts of patterns.
                     _ => {}
                 }
             }
@@ -232,8 +232,8 @@ impl Printer<'_> {
         self.named = named;
     }
 
-    /// Variables of the line itself: one of the same name in the environment is taken away first, so that no program is
-    /// told of the new value.
+    /// Prints variables of the line itself. A variable with the same name in the environment is unset first, so that programs do
+    /// not receive the new value.
     fn assignments(&mut self, assignments: &[Assignment]) {
         self.push("{\n");
         for Assignment { name, value } in assignments {
@@ -247,7 +247,7 @@ impl Printer<'_> {
         self.push("}");
     }
 
-    /// A variable that nothing else uses.
+    /// A variable name that is not used elsewhere.
     fn name(&mut self) -> String {
         self.names += 1;
         format!("windlass_{}", self.names)
@@ -291,7 +291,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A word, which has this number among those that are guarded.
+    /// Prints a word; `number` is its index for the guards.
     fn word(&mut self, word: &Word, guards: &Guards, number: usize) {
         let mut parts = word.parts.iter().enumerate().peekable();
         while let Some((at, part)) = parts.next() {
@@ -342,7 +342,7 @@ impl Printer<'_> {
 
     fn substitution(&mut self, script: &Script, quoted: bool) {
         let mark = if quoted { "\"" } else { "" };
-        // Here-documents of the outside must not begin on a line of the inside.
+        // Here-documents of the outer script must not begin on a line of the inner one.
         let outer = core::mem::take(&mut self.bodies);
         self.push(mark);
         self.push("$(\n");
@@ -379,7 +379,7 @@ impl Printer<'_> {
         self.bodies.push((body, end));
     }
 
-    /// The body of a here-document with its expansions, as a shell reads it.
+    /// Prints the body of a here-document with its expansions, in shell syntax.
     fn expanded_body(&mut self, text: &Word) -> String {
         let mut inner = Printer {
             program: self.program,
@@ -398,7 +398,7 @@ impl Printer<'_> {
                     name, operation, ..
                 } => inner.push(&quote::operation(name, operation)),
                 Part::Substitution { script, .. } => inner.substitution(script, false),
-                // Not made by the reader: nothing is expanded to names of files here.
+                // The parser does not produce it: no file names are expanded here.
                 Part::Pattern(text) => inner.push(&escaped_body(text)),
                 Part::Process { .. } => {}
             }
@@ -408,7 +408,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether a list is a subshell and nothing else.
+/// Whether a list consists only of a subshell.
 fn is_subshell(list: &AndOr) -> bool {
     let is_alone = list.rest.is_empty() && !list.first.negated;
     let is_subshell = |command: &Command| {
@@ -421,7 +421,7 @@ fn is_subshell(list: &AndOr) -> bool {
     is_alone && matches!(list.first.commands.as_slice(), [command] if is_subshell(command))
 }
 
-/// Builtins to which words that begin with `-` are nothing but words.
+/// Builtins that do not treat words beginning with `-` as options.
 fn says_only(simple: &Simple) -> bool {
     matches!(
         simple.program(),
@@ -429,7 +429,7 @@ fn says_only(simple: &Simple) -> bool {
     )
 }
 
-/// A line that does not stand in the body.
+/// A delimiter that does not occur in the body.
 fn unused_end(body: &str) -> String {
     let mut number = 0_u32;
     loop {

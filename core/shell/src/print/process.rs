@@ -1,5 +1,5 @@
-//! Process substitutions, for shells that have none too: each is the first stage of a pipeline, and its second has the rest of
-//! the command in it. `diff <(A) <(B)` is printed as
+//! Process substitutions, also for shells that do not support them: each is the first stage of a pipeline whose second stage
+//! contains the rest of the command. `diff <(A) <(B)` is printed as
 //!
 //! ```sh
 //! {
@@ -13,21 +13,21 @@
 //! } 9<&0
 //! ```
 //!
-//! The reader refuses lines in which another redirection has one of these numbers.
+//! The parser refuses lines in which another redirection uses one of these descriptors.
 
 use alloc::format;
 
 use super::Printer;
 use crate::{Part, Script, Word};
 
-/// Where the standard input of the command is kept.
+/// The descriptor that holds the standard input of the command.
 const INPUT: u8 = 9;
 
-/// The descriptor of the first process substitution. Those of the others are below it.
+/// The descriptor of the first process substitution. The others use the ones below.
 const FIRST: u8 = 8;
 
 impl Printer<'_> {
-    /// Prints what runs beside a command with these words, and tells how many process substitutions these are.
+    /// Prints the process substitutions in these words, and returns their number.
     pub(super) fn open_processes(&mut self, words: &[Word]) -> u8 {
         let mut count = 0;
         for script in words.iter().filter_map(process) {
@@ -43,7 +43,7 @@ impl Printer<'_> {
         count
     }
 
-    /// The commands of a process substitution, before which there are so many others.
+    /// Prints the commands of a process substitution; `others` is the number of those before it.
     fn beside(&mut self, script: &Script, others: u8) {
         self.push("{\n");
         self.group(script);
@@ -54,7 +54,7 @@ impl Printer<'_> {
         self.push(" |\n{\n");
     }
 
-    /// The file that the next process substitution of a command is.
+    /// Prints the file name of the next process substitution of a command.
     pub(super) fn process_name(&mut self) {
         self.push(&format!("'/dev/fd/{}'", descriptor(self.named)));
         self.named = self.named.saturating_add(1);
@@ -73,7 +73,7 @@ impl Printer<'_> {
     }
 }
 
-/// That of the process substitution before which there are so many others. The reader takes no more than there are numbers.
+/// The descriptor of a process substitution; `others` is the number of those before it. The parser limits their number.
 fn descriptor(others: u8) -> u8 {
     FIRST.saturating_sub(others)
 }

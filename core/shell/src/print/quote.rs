@@ -1,10 +1,10 @@
-//! Texts that stand for themselves.
+//! Quoting of literal text.
 
 use alloc::{format, string::String};
 
 use crate::{Operation, Part, Word};
 
-/// `${NAME…}`. The texts in it are of characters that need no quotes.
+/// `${NAME…}`. The texts in it consist of characters that need no quotes.
 pub(super) fn operation(name: &str, operation: &Operation) -> String {
     let colon = |or_empty: bool| if or_empty { ":" } else { "" };
     match operation {
@@ -32,7 +32,7 @@ fn pattern_text(pattern: &Word) -> String {
     texts.collect()
 }
 
-/// A text in single quotes: to a shell it stands for itself.
+/// A text in single quotes, which a shell takes literally.
 #[must_use]
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -47,7 +47,7 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-/// In the body of a here-document that is expanded.
+/// Text in the body of a here-document with expansions.
 pub(super) fn escaped_body(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,11 +1,11 @@
-//! Arithmetic of numbers, done while the line is read. With a variable in it, its value would be evaluated once more.
+//! Arithmetic with numbers only, computed when the line is parsed. The value of a variable would be evaluated as an expression.
 
 use alloc::string::{String, ToString};
 
-/// Brackets inside one another.
+/// The maximum nesting depth of parentheses.
 const MOST_LEVELS: u32 = 16;
 
-/// The result of an expression of numbers; none if it is anything else, or has no result.
+/// The result of an expression of numbers; none if it contains anything else, or has no result.
 pub(super) fn result(expression: &str) -> Option<String> {
     let mut reader = Expression {
         rest: expression,
@@ -29,7 +29,7 @@ impl Expression<'_> {
     fn take(&mut self, sign: char) -> bool {
         self.skip_blanks();
         let rest = self.rest.strip_prefix(sign);
-        // `++`, `**` and their like are other operators.
+        // `++`, `**` and similar signs are other operators.
         let rest = rest.filter(|rest| !rest.starts_with(sign) || matches!(sign, '(' | ')'));
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
@@ -87,7 +87,7 @@ impl Expression<'_> {
         self.rest = rest;
         match text.strip_prefix("0x") {
             Some(digits) => i64::from_str_radix(digits, 16).ok(),
-            // With a zero before it a number is octal.
+            // A number with a leading zero is octal.
             None if text.len() > 1 && text.starts_with('0') => None,
             None => text.parse().ok(),
         }

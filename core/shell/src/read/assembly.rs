@@ -1,11 +1,11 @@
-//! Words from their pieces: brace lists, the tilde, patterns.
+//! Assembles words from their pieces: brace lists, the tilde, patterns.
 
 use alloc::{string::String, vec::Vec};
 
 use super::{atom::Atom, braces};
 use crate::{Part, Unparsed, Word, names};
 
-/// Adds the words that a word becomes: one, or one for each choice of its brace lists.
+/// Adds the words that a word expands to: one, or one for each choice of its brace lists.
 pub(super) fn finish(atoms: Vec<Atom>, words: &mut Vec<Word>) -> Result<(), Unparsed> {
     for atoms in braces::expanded(atoms)? {
         words.push(assembled(&atoms)?);
@@ -13,8 +13,7 @@ pub(super) fn finish(atoms: Vec<Atom>, words: &mut Vec<Word>) -> Result<(), Unpa
     Ok(())
 }
 
-/// A word in a place where brace lists and patterns are not expanded and nothing is split: the value of an assignment, a
-/// here-string.
+/// A word in a place without brace lists, patterns and field splitting: the value of an assignment, a here-string.
 pub(super) fn unsplit(atoms: &[Atom]) -> Result<Word, Unparsed> {
     let mut word = Word::default();
     let mut atoms = atoms;
@@ -54,7 +53,7 @@ fn quoted(part: Part) -> Part {
     }
 }
 
-/// The tilde in front of this.
+/// The tilde, if followed by these pieces.
 fn tilde(behind: &[Atom]) -> Result<Part, Unparsed> {
     match behind.first() {
         None | Some(Atom::Plain('/')) => Ok(Part::Tilde),
@@ -66,7 +65,7 @@ pub(super) fn assembled(atoms: &[Atom]) -> Result<Word, Unparsed> {
     refuse_tilde_in_assignment(atoms)?;
     let mut word = Word::default();
     let mut at = 0;
-    // Once no bracket closes, none behind it does.
+    // If no bracket closes here, no later one does.
     let mut brackets_close = true;
     while let Some(atom) = atoms.get(at) {
         at += 1;
@@ -125,7 +124,7 @@ fn refuse_tilde_in_assignment(atoms: &[Atom]) -> Result<(), Unparsed> {
     Ok(())
 }
 
-/// Behind the bracket that closes a bracket expression; none if nothing closes it, which makes it text.
+/// The index after the bracket that closes a bracket expression; none if it is not closed, and therefore text.
 fn bracket_end(atoms: &[Atom], start: usize) -> Result<Option<usize>, Unparsed> {
     const UNCLEAR: Unparsed =
         Unparsed::Unsupported("a bracket expression with quotes or expansions");

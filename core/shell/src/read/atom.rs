@@ -7,9 +7,9 @@ use crate::Part;
 /// A piece of a word before brace lists, the tilde and patterns are recognised.
 #[derive(Debug, Clone)]
 pub(super) enum Atom {
-    /// A character that was not quoted.
+    /// An unquoted character.
     Plain(char),
-    /// Text that was quoted.
+    /// Quoted text.
     Quoted(String),
     /// An expansion.
     Part(Part),

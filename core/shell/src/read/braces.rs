@@ -1,15 +1,15 @@
-//! Brace lists: `{a,b}` and `{1..9}`. Bash expands them before anything else and dash does not, so they are expanded
-//! here, while the line is read: what is judged are the words that come of them.
+//! Brace lists: `{a,b}` and `{1..9}`. Bash expands them before anything else and dash does not, so they are expanded when the
+//! line is parsed: the resulting words are judged.
 
 use alloc::{string::String, vec::Vec};
 
 use super::atom::Atom;
 use crate::{Part, Unparsed};
 
-/// Words that one word may become.
+/// The maximum number of words that one word expands to.
 const MOST_WORDS: usize = 1000;
 
-/// Pieces of all words that one word becomes, taken together.
+/// The maximum number of pieces in all words that one word expands to.
 const MOST_PIECES: usize = 64 << 10;
 
 const UNCLEAR: Unparsed = Unparsed::Unsupported("braces that are not a plain list");
@@ -17,7 +17,7 @@ const LONGER_NAME: Unparsed =
     Unparsed::Unsupported("a variable whose name goes on in braces (`${…}` ends it)");
 const TOO_MANY: Unparsed = Unparsed::Unsupported("braces that become too many words");
 
-/// The words, in bash's order.
+/// The expanded words, in bash's order.
 pub(super) fn expanded(atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>, Unparsed> {
     if !may_expand(&atoms) {
         return Ok(alloc::vec![atoms]);
@@ -32,7 +32,7 @@ pub(super) fn expanded(atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>, Unparsed> {
     Ok(words)
 }
 
-/// Bash expands lists before it reads names: `$x{a,b}` becomes `$xa $xb`, and `{$,}x` begins with `$x`.
+/// Bash expands lists before it parses names: `$x{a,b}` becomes `$xa $xb`, and `{$,}x` begins with `$x`.
 fn may_lengthen_a_name(atoms: &[Atom], words: &[Vec<Atom>]) -> bool {
     let is_at_list = |before: fn(&Atom) -> bool| {
         atoms
@@ -57,7 +57,7 @@ fn is_dollar(atom: &Atom) -> bool {
     matches!(atom, Atom::Quoted(text) if text == "$")
 }
 
-/// Whether there is an opening brace and, behind it, something that makes a list or a range.
+/// Whether there is an opening brace followed by something that makes it a list or a range.
 pub(super) fn may_expand(atoms: &[Atom]) -> bool {
     let is = |atom: &Atom, wanted: char| matches!(atom, Atom::Plain(c) if *c == wanted);
     let Some(open) = atoms.iter().position(|atom| is(atom, '{')) else {
@@ -71,7 +71,7 @@ pub(super) fn may_expand(atoms: &[Atom]) -> bool {
     has_list || has_range
 }
 
-/// All that a run of pieces can become, up to the comma or brace that ends it.
+/// All expansions of a sequence of pieces, up to the comma or brace that ends it.
 #[allow(clippy::type_complexity)] // words, and what was left
 fn sequence(
     mut atoms: &[Atom],
@@ -83,7 +83,7 @@ fn sequence(
         match first {
             Atom::Plain(',' | '}') if in_list => break,
             Atom::Plain('}') => return Err(UNCLEAR),
-            // An empty pair stands for itself.
+            // An empty pair of braces is literal.
             Atom::Plain('{') if matches!(rest, [Atom::Plain('}'), ..]) => {
                 for word in &mut words {
                     word.extend([Atom::Plain('{'), Atom::Plain('}')]);
@@ -105,7 +105,7 @@ fn sequence(
     Ok((words, atoms))
 }
 
-/// What stands between braces, the opening one taken.
+/// The choices between braces, after the opening one.
 #[allow(clippy::type_complexity)] // words, and what was left
 fn choices(atoms: &[Atom], levels: u32) -> Result<(Vec<Vec<Atom>>, &[Atom]), Unparsed> {
     if let Some(found) = range(atoms)? {
@@ -122,7 +122,7 @@ fn choices(atoms: &[Atom], levels: u32) -> Result<(Vec<Vec<Atom>>, &[Atom]), Unp
                 has_comma = true;
                 rest = behind;
             }
-            // Without a comma it is no list, and stays as it is: rare enough to be refused here.
+            // Without a comma it is not a list but literal, which is rare enough to be refused here.
             [Atom::Plain('}'), behind @ ..] if has_comma => return Ok((choices, behind)),
             _ => return Err(UNCLEAR),
         }
@@ -132,7 +132,7 @@ fn choices(atoms: &[Atom], levels: u32) -> Result<(Vec<Vec<Atom>>, &[Atom]), Unp
     }
 }
 
-/// `1..9}`: whole numbers without leading zeros.
+/// `1..9}`: integers without leading zeros.
 #[allow(clippy::type_complexity)] // words, and what was left
 fn range(atoms: &[Atom]) -> Result<Option<(Vec<Vec<Atom>>, &[Atom])>, Unparsed> {
     let inner: String = atoms

@@ -1,4 +1,4 @@
-//! `case`, and the patterns that it shares with `[[`.
+//! `case`, and the patterns it shares with `[[`.
 
 use alloc::vec::Vec;
 
@@ -53,7 +53,7 @@ impl Reader<'_> {
     }
 }
 
-/// A pattern that a text is held against, in which everything is written out.
+/// A pattern that a text is compared with, in which everything is literal.
 pub(super) fn pattern(atoms: &[Atom]) -> Result<Word, Unparsed> {
     const COMPUTED: Unparsed = Unparsed::Unsupported("a pattern that is computed");
     if atoms.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn pattern(atoms: &[Atom]) -> Result<Word, Unparsed> {
     for part in &word.parts {
         match part {
             Part::Literal(_) => {}
-            // To dash it is a character as any other.
+            // In dash it is an ordinary character.
             Part::Pattern(text) if text.contains("[^") => {
                 return Err(Unparsed::Unsupported("`[^…]`"));
             }

@@ -10,8 +10,8 @@ impl Reader<'_> {
     pub(super) fn simple(&mut self) -> Result<Simple, Unparsed> {
         let mut command = Simple::default();
         let outer = core::mem::take(&mut self.met);
-        // Bash names the line of the token with which it knows that a command begins: an assignment or redirection, or
-        // the one behind the program.
+        // In messages bash names the line of the token at which it recognises that a command begins: an assignment or
+        // redirection, or the token after the program.
         let mut named = None;
         loop {
             self.skip_blanks()?;
@@ -74,7 +74,7 @@ impl Reader<'_> {
             super::assembly::finish(atoms, &mut words)?;
         }
         match words.as_slice() {
-            // Here it would be no keyword; but readers differ in when it is one.
+            // Here it is not a keyword, but parsers differ in when a word is one.
             [program] if program.as_literal().is_some_and(is_keyword) => {
                 Err(Unparsed::Unsupported("a keyword as the name of a program"))
             }

@@ -6,7 +6,7 @@ use super::{End, Reader, ends_word};
 use crate::{Command, Compound, Unparsed, names};
 
 impl Reader<'_> {
-    /// One stage of a pipeline.
+    /// Parses one stage of a pipeline.
     pub(super) fn command(&mut self) -> Result<Command, Unparsed> {
         if self.rest().starts_with("((") {
             return Err(Unparsed::Unsupported("arithmetic"));
@@ -98,7 +98,7 @@ impl Reader<'_> {
         if !names::is_name(name) {
             return Err(Unparsed::Syntax);
         }
-        // In capitals it may be one of those that the shell or programs act upon.
+        // An upper-case variable may have a meaning for the shell or for programs.
         if !names::is_free_for_loops(name) {
             return Err(Unparsed::Unsupported("a loop over a variable in capitals"));
         }

@@ -1,7 +1,7 @@
-//! Reads a line into its tree: lists, pipelines and compound commands.
+//! Parses a line to its tree: lists, pipelines and compound commands.
 //!
-//! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2). What bash and dash read differently, or what only one of them
-//! knows, is either put into words that both read alike (`&>`, `|&`, `<<<`, lists in braces) or refused.
+//! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2). Constructs that bash and dash parse differently, or that only one of
+//! them supports, are either converted to a form that both parse alike (`&>`, `|&`, `<<<`, brace lists) or refused.
 
 mod arithmetic;
 mod assembly;
@@ -22,21 +22,22 @@ use alloc::vec::Vec;
 pub use self::runs::runs_others;
 use crate::{AndOr, Command, Junction, Pipeline, Redirection, Script, Target, Unparsed};
 
-/// Bytes of a line. Linux hands no longer text to a program as one argument, so no shell could be given more.
+/// The maximum length of a line in bytes. Linux passes no longer text to a program as one argument, so no shell could be given
+/// more.
 const MOST_BYTES: usize = 128 << 10;
 
-/// Compound commands and substitutions inside one another.
+/// The maximum nesting depth of compound commands and substitutions.
 const MOST_LEVELS: u32 = 24;
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
-/// [`Unparsed`]: it holds something that this grammar does not know.
+/// [`Unparsed`]: it contains something that this grammar does not support.
 pub(crate) fn script(text: &str) -> Result<Script, Unparsed> {
     inner_script(text, MOST_LEVELS, 1, true).map(|(script, _)| script)
 }
 
-/// Reads the line of a shell inside another, so many levels deep at most.
+/// Parses the line of a shell inside another one, with a limited nesting depth.
 pub(crate) fn nested(text: &str, levels: u32, is_bash: bool) -> Result<Script, Unparsed> {
     inner_script(text, levels, 1, is_bash).map(|(script, _)| script)
 }
@@ -50,7 +51,7 @@ fn inner_script(
     if text.len() > MOST_BYTES {
         return Err(Unparsed::TooLong);
     }
-    // Two of them bash takes for marks of its own, even in quotes: behind a `$`, one hides that a bracket follows.
+    // Bash uses two of them as internal markers, even in quotes: after a `$`, one hides that a bracket follows.
     if text.contains(['\0', '\u{1}', '\r', '\u{7f}']) {
         return Err(Unparsed::Unsupported("a control character"));
     }
@@ -72,29 +73,29 @@ fn inner_script(
     }
 }
 
-/// A line and a place in it.
+/// A line and a position in it.
 struct Reader<'a> {
     text: &'a str,
-    /// Bytes that were read.
+    /// The position in bytes.
     at: usize,
-    /// The number of this line, from 1.
+    /// The current line number, from 1.
     line: u32,
-    /// How many levels may still be opened.
+    /// The remaining nesting depth.
     levels: u32,
-    /// Bash reads it. What only bash knows means something else to any other shell.
+    /// Whether bash parses it. Constructs that only bash supports mean something else in any other shell.
     is_bash: bool,
-    /// How many substitutions are open.
+    /// The number of open substitutions.
     substitutions: u32,
-    /// The bodies of here-documents that begin behind this line.
+    /// The here-documents whose bodies begin after this line.
     bodies: Option<Bodies>,
     met: Met,
     uses: Uses,
 }
 
-/// What a script takes numbers of descriptors for.
+/// What a script uses descriptor numbers for.
 #[derive(Clone, Copy, Default)]
 struct Uses {
-    /// A process substitution: printed for shells that have none, it takes some that must be free.
+    /// A process substitution: printed for shells without support, it needs free descriptors.
     processes: bool,
     /// A redirection of or to a descriptor above 2, or one that closes any.
     descriptors: bool,
@@ -113,23 +114,23 @@ impl Uses {
     }
 }
 
-/// What was met in the words of the command that is being read.
+/// What occurs in the words of the current command.
 #[derive(Clone, Copy, Default)]
 struct Met {
-    /// `"$(cat <<'E' … E)"`, which was made a text: a shell that runs it sets `$?`.
+    /// `"$(cat <<'E' … E)"`, which was replaced by its text: a shell that runs it sets `$?`.
     folded: bool,
     /// `$?`
     status: bool,
 }
 
-/// Where the bodies of the here-documents of a line stand. They are read when their operators are, so that nothing is left
-/// open; the end of the line then leads behind them.
+/// The positions of the here-document bodies of a line. They are parsed along with their operators, so that nothing stays open;
+/// the end of the line then skips them.
 struct Bodies {
     /// The end of the line with the operators.
     line_end: usize,
-    /// Behind the last body.
+    /// The position after the last body.
     resume_at: usize,
-    /// Lines in between.
+    /// The number of lines in between.
     lines: u32,
     /// How many substitutions were open: the line must end on the same level.
     substitutions: u32,
@@ -140,15 +141,15 @@ struct Bodies {
 enum End {
     /// The end of the text.
     Text,
-    /// `)`, which is left to be taken.
+    /// `)`, which is not consumed.
     Parenthesis,
-    /// One of these words, which is left to be taken.
+    /// One of these words, which is not consumed.
     Keyword(&'static [&'static str]),
-    /// `;;` or `esac`, which is left to be taken.
+    /// `;;` or `esac`, which is not consumed.
     Choice,
 }
 
-/// What ends a word.
+/// Whether a character ends a word.
 fn ends_word(c: char) -> bool {
     matches!(
         c,
@@ -170,7 +171,7 @@ impl<'a> Reader<'a> {
         self.rest().chars().nth(1)
     }
 
-    /// Takes a character that is no line end of a list; line ends inside quotes are counted here.
+    /// Consumes a character that is not a line end of a list; line ends inside quotes are counted here.
     fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.at += c.len_utf8();
@@ -180,7 +181,7 @@ impl<'a> Reader<'a> {
         Some(c)
     }
 
-    /// Takes a text if it stands here.
+    /// Consumes a text if it is here.
     fn take(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         if found {
@@ -189,7 +190,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Takes the end of a line, with the here-documents that it leads to.
+    /// Consumes the end of a line, including its here-documents.
     fn line_end(&mut self) -> Result<(), Unparsed> {
         match self.bodies.take() {
             None => {
@@ -210,14 +211,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Skips blanks, lines joined between words, and comments.
+    /// Skips blanks, line continuations between words, and comments.
     fn skip_blanks(&mut self) -> Result<(), Unparsed> {
         loop {
             let before = self.text[..self.at].chars().next_back();
             let follows_blank = before.is_none_or(|c| matches!(c, ' ' | '\t' | '\n'));
             match self.peek() {
                 Some(' ' | '\t') => self.at += 1,
-                // Only where no word or operator could go on behind it.
+                // Only where it cannot be inside a word or operator.
                 Some('\\') if self.peek_second() == Some('\n') && follows_blank => {
                     if self.bodies.is_some() {
                         return Err(Unparsed::Unsupported("a joined line with a here-document"));
@@ -235,7 +236,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Behind a joined line end a comment or another line end would be read differently by different readers.
+    /// After a line continuation, parsers differ in how they treat a comment or another line end.
     fn skip_blanks_of_joined_line(&mut self) -> Result<(), Unparsed> {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
@@ -255,7 +256,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The word that stands here if it could be a keyword: nothing quoted, nothing expanded.
+    /// The word at this position if it could be a keyword: nothing quoted, nothing expanded.
     fn keyword(&self) -> &'a str {
         let rest = self.rest();
         &rest[..rest.find(ends_word).unwrap_or(rest.len())]
@@ -269,7 +270,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Does something one level deeper.
+    /// Runs a function one nesting level deeper.
     fn deeper<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
@@ -280,7 +281,7 @@ impl<'a> Reader<'a> {
         Ok(done)
     }
 
-    /// Reads something in which no text may come from `cat`: what follows could ask for the status.
+    /// Parses something in which no text may come from `cat`: what follows could use the status.
     fn without_folded<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
@@ -293,7 +294,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses what only bash knows in the line of another shell.
+    /// Refuses constructs that only bash supports, if another shell parses the line.
     fn only_bash(&self) -> Result<(), Unparsed> {
         match self.is_bash {
             true => Ok(()),
@@ -338,7 +339,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A script that must not be empty.
+    /// Parses a script that must not be empty.
     fn body(&mut self, end: End) -> Result<Script, Unparsed> {
         let script = self.deeper(|reader| reader.script(end))?;
         if script.lists.is_empty() {
@@ -372,7 +373,7 @@ impl<'a> Reader<'a> {
                 "time" if !timed => {
                     self.only_bash()?;
                     if self.substitutions > 0 {
-                        // Bash takes it for a syntax error there, before some commands.
+                        // Bash reports a syntax error there, before some commands.
                         return Err(Unparsed::Unsupported("`time` in a substitution"));
                     }
                     timed = true;
@@ -398,7 +399,7 @@ impl<'a> Reader<'a> {
             if self.rest().starts_with("||") || !self.take("|") {
                 commands.push(command);
                 if negated && is_led_compound(&commands) {
-                    // Where the redirection fails, dash turns that round and bash does not.
+                    // If the redirection fails, dash negates the status and bash does not.
                     return Err(Unparsed::Unsupported(
                         "`!` before a compound command with redirections",
                     ));
@@ -424,7 +425,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether this is nothing but one compound command that has redirections.
+/// Whether this is only one compound command with redirections.
 fn is_led_compound(commands: &[Command]) -> bool {
     matches!(commands, [Command::Compound { redirections, .. }] if !redirections.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `${…}`: a variable, and what is made of its value.
+//! `${…}`: a variable, and operations on its value.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use crate::{Operation, Part, Unparsed, Word};
 const UNCLEAR: Unparsed = Unparsed::Unsupported("`${…}` with more than a name and a plain text");
 
 impl Reader<'_> {
-    /// A variable in braces, the opening one taken.
+    /// A variable in braces, after the opening one.
     pub(super) fn parameter(&mut self, quoted: bool) -> Result<Part, Unparsed> {
         if self.take("#") {
             let name = self.variable_name()?;
@@ -57,7 +57,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text up to the closing brace, in which nothing is quoted, expanded or a pattern.
+    /// The text up to the closing brace, without quotes, expansions and patterns.
     fn plain_text(&mut self) -> Result<String, Unparsed> {
         let text = self.up_to_brace();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./:@%+,=".contains(c);
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text before the next closing brace, taken.
+    /// Consumes and returns the text before the next closing brace.
     fn up_to_brace(&mut self) -> &str {
         let rest = self.rest();
         let text = &rest[..rest.find('}').unwrap_or(rest.len())];

@@ -6,7 +6,7 @@ use super::{Bodies, Met, Reader, Uses, assembly, atom::Atom, ends_word};
 use crate::{Part, Redirection, Target, Unparsed, Word};
 
 impl<'a> Reader<'a> {
-    /// Takes a redirection if one stands here.
+    /// Consumes a redirection if there is one here.
     pub(super) fn redirection(&mut self, into: &mut Vec<Redirection>) -> Result<bool, Unparsed> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         }
         let to = self.target()?;
         if descriptor == 0 && to == Target::Close {
-            // A program cannot be started so without a shell, and some say so when they end.
+            // Programs cannot be started so without a shell, and some report it as an error when they end.
             return Err(Unparsed::Unsupported("a standard input that is closed"));
         }
         self.uses.add(Uses {
@@ -88,7 +88,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Goes to the word behind a sign. One that could name a descriptor for the next sign does that, and then there is no word.
+    /// Moves to the word after an operator. A number that could be the descriptor of the next operator is taken as such, and then
+    /// there is no word.
     fn skip_to_operand(&mut self) -> Result<(), Unparsed> {
         self.skip_blanks()?;
         let rest = self.rest();
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(target)
     }
 
-    /// The name of a file, which must be written out.
+    /// The name of a file, which must be literal.
     fn file(&mut self) -> Result<String, Unparsed> {
         self.skip_to_operand()?;
         let mut words = Vec::new();
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let path = path.ok_or(Unparsed::Unsupported("a redirection to a computed file"))?;
-        // Some readers open a socket, or a descriptor.
+        // Some shells open a socket, or a descriptor.
         if ["/dev/tcp", "/dev/udp", "/dev/fd"]
             .iter()
             .any(|begin| path.starts_with(begin))
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(Target::Text(text))
     }
 
-    /// A here-document, its `<<` taken.
+    /// A here-document, after its `<<`.
     fn here_document(&mut self) -> Result<Target, Unparsed> {
         let strip_tabs = self.take("-");
         self.skip_to_operand()?;
@@ -172,7 +173,7 @@ impl<'a> Reader<'a> {
         Ok(Target::Text(text))
     }
 
-    /// The text that ends a here-document, and whether it was quoted, which makes the body literal.
+    /// The delimiter of a here-document, and whether it was quoted, which makes the body literal.
     fn here_document_end(&mut self) -> Result<(&'a str, bool), Unparsed> {
         const UNCLEAR: Unparsed =
             Unparsed::Unsupported("the end of a here-document that is no plain name");
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
         Ok((end, inner.is_some()))
     }
 
-    /// The lines up to the end, and the number of the first.
+    /// The lines up to the delimiter, and the number of the first one.
     fn here_document_body(
         &mut self,
         end: &str,
@@ -225,7 +226,7 @@ impl<'a> Reader<'a> {
                 break;
             }
             if self.substitutions > 0 && shown.starts_with(end) {
-                // Bash ends the body there, and runs what stands behind.
+                // Bash ends the body there, and runs what follows.
                 return Err(Unparsed::Unsupported(
                     "a line in a here-document that begins like its end",
                 ));
@@ -244,7 +245,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The body of a here-document whose end was not quoted: expansions as in double quotes, which mean themselves here.
+/// The body of a here-document with an unquoted delimiter: expansions as in double quotes, which are literal here.
 fn expanded_body(
     body: &str,
     levels: u32,

@@ -1,8 +1,8 @@
-//! What the words of a command make it run: programs that run another program named in their arguments, and shells that
+//! Commands that the words of a command make it run: programs that run another program named in their arguments, and shells that
 //! are given a line.
 //!
-//! Only options that are listed here are followed. GNU programs take abbreviations of long options and clusters of short
-//! ones; whatever is not spelled out below is refused.
+//! Only the options listed here are supported. GNU programs accept abbreviations of long options and clusters of short ones;
+//! anything that is not listed is refused.
 
 use alloc::vec::Vec;
 
@@ -13,15 +13,15 @@ use crate::{
     written_out::is_written_out,
 };
 
-/// Wrappers inside one another.
+/// The maximum nesting depth of wrappers.
 const MOST_WRAPPERS: u32 = 8;
 
-/// Programs that one command may run: each is looked at with all redirections of the command.
+/// The maximum number of programs that one command may run: each is examined with all redirections of the command.
 const MOST_RUNS: usize = 64;
 
 const OPTION: Unparsed = Unparsed::Unsupported("an option of a wrapper");
 
-/// What a command runs beside itself, outermost first.
+/// What a command runs in addition to itself, outermost first.
 pub(crate) fn of(words: &[Word], levels: u32) -> Result<Vec<Runs>, Unparsed> {
     let mut found = Vec::new();
     let mut search = Search {
@@ -36,7 +36,7 @@ pub(crate) fn of(words: &[Word], levels: u32) -> Result<Vec<Runs>, Unparsed> {
     }
 }
 
-/// Whether a program does nothing but run what its arguments name.
+/// Whether a program only runs what its arguments name.
 #[must_use]
 pub fn runs_others(program: &str) -> bool {
     matches!(
@@ -56,7 +56,7 @@ pub fn runs_others(program: &str) -> bool {
     )
 }
 
-/// Programs that run others in ways that are not followed here.
+/// Programs that run others in ways that are not supported here.
 pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
     Some(match program {
         "sudo" | "doas" | "su" | "runuser" | "sg" | "newgrp" => "another user's rights",
@@ -83,7 +83,7 @@ pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
     })
 }
 
-/// The program that starts other programs for the system, by the names that it has on different machines: `ld.so`, `ld64.so.2`,
+/// Whether a name is that of the dynamic linker, which starts other programs, on any system: `ld.so`, `ld64.so.2`,
 /// `ld-linux-x86-64.so.2`, `ld-2.31.so`.
 fn is_dynamic_linker(name: &str) -> bool {
     name.starts_with("ld-linux")
@@ -102,7 +102,7 @@ impl Search<'_> {
         self.words.get(at)?.as_literal()
     }
 
-    /// Notes what the command in these words runs.
+    /// Records what the command in these words runs.
     fn command(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         let depth = depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
         let Some(program) = self.words.get(start) else {
@@ -136,7 +136,7 @@ impl Search<'_> {
         }
     }
 
-    /// Notes a program that is run, and what that runs.
+    /// Records a program that is run, and what that one runs.
     fn program(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         if self.text(start).is_none_or(str::is_empty) {
             return Err(Unparsed::ComputedProgram);
@@ -148,7 +148,7 @@ impl Search<'_> {
         self.command(start, end, depth)
     }
 
-    /// The first word behind options and so many operands, if there is one.
+    /// The index of the first word after options and a number of operands, if there is one.
     fn behind(
         &self,
         start: usize,
@@ -168,7 +168,7 @@ impl Search<'_> {
         let mut at = start;
         while at < end {
             let Some(option) = self.text(at) else {
-                // The program itself: whoever looks at it will see that it is computed.
+                // The program itself: the caller will see that it is computed.
                 return Ok(at);
             };
             if !option.starts_with('-') {
@@ -191,7 +191,7 @@ impl Search<'_> {
         Ok(at)
     }
 
-    /// `command -v NAME` only asks where a program is.
+    /// `command -v NAME` only looks up a program.
     fn behind_command(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
         match self.text(start + 1) {
             Some("-v" | "-V") => Ok(None),
@@ -200,10 +200,10 @@ impl Search<'_> {
         }
     }
 
-    /// Behind the assignments of `env`, which are read as those of the command.
+    /// The index after the assignments of `env`, which are treated as assignments of the command.
     fn behind_env(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
         let mut at = self.skip_options(start + 1, end, &Options::ENV)?;
-        // Without them programs find others where nobody said, or obey what a host keeps from them.
+        // Without these variables programs would find others in default places, or get settings that the host withholds.
         let mut options = (start + 1..at).filter_map(|at| self.text(at));
         if options.any(|option| names::directs_programs(unset(option))) {
             return Err(Unparsed::Unsupported(
@@ -211,7 +211,7 @@ impl Search<'_> {
             ));
         }
         while at < end && self.assigns(at) {
-            // The rest of its value could be the program.
+            // After field splitting, the rest of its value could be the program.
             if self.words.get(at).is_some_and(may_be_several) {
                 return Err(Unparsed::Unsupported(
                     "`env` with a value that is expanded without quotes",
@@ -227,7 +227,7 @@ impl Search<'_> {
         matches!(first, Some(Part::Literal(text)) if text.contains('=') && !text.starts_with('-'))
     }
 
-    /// What it reads becomes words, which may be options: nothing that runs others may stand behind it.
+    /// Its input becomes words, which may be options: the program it runs must not run others.
     fn xargs(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
         const INNER: Unparsed = Unparsed::Unsupported("`xargs` with a program that runs others");
         let inner = self.behind(start, end, &Options::XARGS, 0)?;
@@ -237,7 +237,7 @@ impl Search<'_> {
         if is_shell || runs_others(name) || is_unfollowed(name).is_some() {
             return Err(INNER);
         }
-        // The last of several counts, and what looks like one may be the value of another option.
+        // The last of several counts, and an apparent one may be the value of another option.
         let replacing = (self.words[start..inner].iter())
             .filter_map(Word::as_literal)
             .filter(|word| word.starts_with("-I"));
@@ -263,8 +263,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether `-I` stands beside an option that takes its effect away: the last of them counts. One argument at a time, said before,
-    /// is what `-I` means.
+    /// Whether `-I` is combined with an option that disables it: the last of them counts. A limit of one argument before it is
+    /// harmless, since `-I` implies it.
     fn counts_beside_replacing(&self, start: usize, inner: usize) -> bool {
         let words = || (start..inner).filter_map(|at| Some((at, self.text(at)?)));
         let Some((replacing, _)) = words().find(|(_, word)| word.starts_with("-I")) else {
@@ -284,8 +284,8 @@ impl Search<'_> {
         replaced_by_xargs(&self.words[start..inner])
     }
 
-    /// `sh -c LINE` and nothing more: arguments would be parameters of the line. A file is a program like any other, whose name the
-    /// rules see.
+    /// `sh -c LINE` without further arguments, which would be parameters of the line. A script file is like any other program,
+    /// and rules see its name.
     fn shell(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
         match (self.text(start + 1), self.text(start + 2)) {
             (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
@@ -293,7 +293,7 @@ impl Search<'_> {
                 let levels = self.levels.checked_sub(1).ok_or(Unparsed::TooDeep)?;
                 let name = base_name(self.text(start).unwrap_or_default());
                 let script: Script = read::nested(line, levels, name == "bash")?;
-                // Where another program starts it, nothing holds what words become against the rules.
+                // If another program starts it, expanded words cannot be checked against the rules at run time.
                 if !self.is_own_shell(start) && !is_written_out(&script) {
                     return Err(Unparsed::Unsupported(
                         "a shell behind another program, with a line that is not all written out",
@@ -313,7 +313,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a shell reads a file, perhaps behind options that change nothing about that.
+    /// Whether a shell runs a script file, possibly after options that do not affect that.
     fn is_given_a_file(&self, start: usize, end: usize) -> bool {
         let options = self.text(start).unwrap_or_default();
         let behind_o = options.strip_suffix('o').is_some_and(are_plain_options);
@@ -324,12 +324,12 @@ impl Search<'_> {
         file < end && self.text(file).is_some_and(is_script_file)
     }
 
-    /// Whether nothing but `command` stands before a shell: it is no process of its own then.
+    /// Whether only `command` precedes a shell: no separate process is needed then.
     fn is_own_shell(&self, start: usize) -> bool {
         (0..start).all(|at| self.text(at) == Some("command"))
     }
 
-    /// The commands of `-exec` and its like.
+    /// The commands of `-exec` and similar actions.
     fn find(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         let mut at = start + 1;
         while at < end {
@@ -344,7 +344,7 @@ impl Search<'_> {
             if !runs {
                 continue;
             }
-            // A `+` ends it only behind the place for the names.
+            // A `+` ends it only after the placeholder for the names.
             let ends = |i: &usize| {
                 self.text(*i) == Some(";")
                     || self.text(*i) == Some("+") && self.text(*i - 1) == Some("{}")
@@ -393,7 +393,7 @@ impl Search<'_> {
         }
     }
 
-    /// Where no place is named, `fd` puts what it finds behind the command: that must not be the program of a wrapper.
+    /// Without a placeholder, `fd` appends what it finds to the command: it must not become the program of a wrapper.
     fn takes_what_is_added(&self, start: usize, end: usize) -> Result<(), Unparsed> {
         let innermost = self.found.iter().rev().find_map(|runs| match runs {
             Runs::Program { at, .. } => self.text(*at as usize),
@@ -406,7 +406,7 @@ impl Search<'_> {
         }
     }
 
-    /// A command that a search runs on what it finds: its program must not be one of these names.
+    /// A command that a search runs on what it finds: its program must not be one of the found names.
     fn found_command(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         let is_placed = self
             .text(start)
@@ -415,7 +415,7 @@ impl Search<'_> {
             return Err(Unparsed::ComputedProgram);
         }
         self.program(start, end, depth)?;
-        // It reads what the search reads, and stands among the other actions.
+        // It reads the search's own input, and is one of several actions.
         let is_xargs = |runs: &Runs| match runs {
             Runs::Program { at, .. } => {
                 *at as usize >= start
@@ -426,7 +426,7 @@ impl Search<'_> {
         if self.found.iter().any(is_xargs) {
             return Err(Unparsed::Unsupported("`xargs` that a search runs"));
         }
-        // Names in the line of a shell, or in the place of a wrapped program, would be read as commands.
+        // Names in the line of a shell, or in place of a wrapped program, would be treated as commands.
         let known = self.found.iter().rev().take_while(|runs| match runs {
             Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize >= start,
         });
@@ -442,16 +442,16 @@ impl Search<'_> {
     }
 }
 
-/// What searches replace by what they find: `find` the first, `fd` all of them.
+/// The placeholders that searches replace by what they find: `find` only the first, `fd` all of them.
 const PLACES: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];
 
-/// Whether a command says where `fd` is to put what it finds.
+/// Whether a command contains a placeholder for what `fd` finds.
 pub(crate) fn names_a_place(words: &[Word]) -> bool {
     let mut words = words.iter().filter_map(Word::as_literal);
     words.any(|word| PLACES.iter().any(|place| word.contains(place)))
 }
 
-/// Whether a word may become several, which what it expands to is split into.
+/// Whether a word may become several by field splitting.
 fn may_be_several(word: &Word) -> bool {
     word.parts.iter().any(|part| match part {
         Part::Variable { quoted, .. }
@@ -463,13 +463,13 @@ fn may_be_several(word: &Word) -> bool {
     })
 }
 
-/// The name that a word between the options of `env` takes away, if it takes away any.
+/// The variable that an option of `env` removes, if any.
 fn unset(option: &str) -> &str {
     let attached = option.strip_prefix("--unset=");
     attached.or(option.strip_prefix("-u")).unwrap_or(option)
 }
 
-/// The text that `xargs`, called with these words, replaces by what it reads.
+/// The text that `xargs` with these words replaces by what it reads.
 pub(crate) fn replaced_by_xargs(words: &[Word]) -> Option<&str> {
     let mut words = words.iter().filter_map(Word::as_literal);
     while let Some(word) = words.next() {
@@ -487,13 +487,13 @@ fn index(at: usize) -> Result<u32, Unparsed> {
     u32::try_from(at).map_err(|_| Unparsed::TooLong)
 }
 
-/// The options of a wrapper that are followed.
+/// The supported options of a wrapper.
 struct Options {
-    /// Whole words that take no value.
+    /// Words without a value.
     plain: &'static [&'static str],
     /// Words whose value is the next word.
     valued: &'static [&'static str],
-    /// Beginnings of words whose value is the rest.
+    /// Prefixes of words whose value is the rest.
     attached: &'static [&'static str],
 }
 
@@ -536,7 +536,7 @@ impl Options {
         attached: &["-k", "-s", "--kill-after=", "--signal="],
     };
     const ENV: Self = Self {
-        // Not `-i`: the search path would be gone too.
+        // Not `-i`: it would remove the search path, too.
         plain: &[],
         valued: &["-u", "--unset"],
         attached: &["-u", "--unset="],
@@ -571,7 +571,7 @@ impl Options {
     fn is_attached(&self, option: &str) -> bool {
         let fits = |begin: &&&str| option.len() > begin.len() && option.starts_with(**begin);
         match self.attached.iter().find(fits) {
-            // A value of `nice -5` or `xargs -n1` holds no further options: digits only where a number is meant.
+            // A value of `nice -5` or `xargs -n1` must not contain further options: only digits where a number is expected.
             Some(begin) if begin.starts_with("--") => true,
             Some(_) => option[2..]
                 .bytes()
@@ -581,14 +581,15 @@ impl Options {
     }
 }
 
-/// Whether a shell that is given this word reads it as a file, and not its input, and finds it by itself nowhere else than there.
+/// Whether a shell that is given this word runs it as a script file, rather than reading its input, and without searching for it
+/// elsewhere.
 fn is_script_file(word: &str) -> bool {
     let is_path = word.contains('/') || word.ends_with(".sh") || word.ends_with(".bash");
     let is_input = ["/dev/", "/proc/"].iter().any(|it| word.contains(it));
     is_path && !is_input && !word.starts_with(['-', '+'])
 }
 
-/// Options of a shell that change what it says of a file, not what it runs: `-eux`, `-n`.
+/// Options of a shell that change what it prints about a script, not what it runs: `-eux`, `-n`.
 fn are_plain_options(word: &str) -> bool {
     let letters = word.strip_prefix('-').unwrap_or_default();
     !letters.is_empty() && letters.bytes().all(|letter| b"enuvx".contains(&letter))

@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use super::{End, Reader, Uses, atom::Atom};
 use crate::{Command, Compound, Part, Redirection, Script, Target, Unparsed, Word};
 
-/// Process substitutions of one command. Printed for shells that have none, each takes one of the ten descriptors of POSIX.
+/// The maximum number of process substitutions in one command. Printed for shells without support, each needs one of the ten
+/// descriptors of POSIX.
 const MOST_PROCESSES: usize = 4;
 
 impl Reader<'_> {
-    /// `$(…)`, its dollar sign taken.
+    /// `$(…)`, after its dollar sign.
     pub(super) fn substitution(
         &mut self,
         atoms: &mut Vec<Atom>,
@@ -37,7 +38,7 @@ impl Reader<'_> {
         Ok(script)
     }
 
-    /// Takes `<(…)` if it stands here as a whole word.
+    /// Consumes `<(…)` if it is here as a whole word.
     pub(super) fn process(&mut self, words: &mut Vec<Word>) -> Result<bool, Unparsed> {
         let follows_blank = self.text[..self.at].ends_with([' ', '\t', '\n']);
         if words.is_empty() || !follows_blank || !self.take("<") {
@@ -71,7 +72,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// `` `…` ``, its opening taken.
+    /// `` `…` ``, after its opening.
     pub(super) fn backquoted(
         &mut self,
         atoms: &mut Vec<Atom>,
@@ -121,8 +122,8 @@ impl Reader<'_> {
     }
 }
 
-/// Bash runs a substitution as it prints it anew from its own tree, and loses separators behind here-documents. What is
-/// printed here has one for each text that is read.
+/// Bash runs a substitution in the form that it prints from its own tree, and loses separators after here-documents. The text
+/// printed here contains a here-document for each text that is read.
 fn printed_by_bash(script: &Script) -> Result<(), Unparsed> {
     match has_text(script) && !has_text_alone(script) {
         true => Err(Unparsed::Unsupported(
@@ -132,7 +133,7 @@ fn printed_by_bash(script: &Script) -> Result<(), Unparsed> {
     }
 }
 
-/// Whether all there is are a simple command, or a pipeline of such in which nothing is expanded.
+/// Whether a script is only a simple command, or a pipeline of simple commands without expansions.
 fn has_text_alone(script: &Script) -> bool {
     let [list] = script.lists.as_slice() else {
         return false;
@@ -151,7 +152,7 @@ fn has_text_alone(script: &Script) -> bool {
         })
 }
 
-/// Whether a text is read by a command of a script.
+/// Whether any command of a script reads a text (a here-document).
 fn has_text(script: &Script) -> bool {
     let in_redirections = |redirections: &[Redirection]| {
         redirections
@@ -198,7 +199,7 @@ fn body_has_text(body: &Compound) -> bool {
     }
 }
 
-/// Whether all that stands in a substitution is a redirection.
+/// Whether a substitution contains only a redirection.
 fn is_file_alone(script: &Script) -> bool {
     match script.lists.as_slice() {
         [list] if list.rest.is_empty() => match list.first.commands.as_slice() {
@@ -211,7 +212,7 @@ fn is_file_alone(script: &Script) -> bool {
     }
 }
 
-/// `"$(cat <<'E' … E)"` is a way to write a text: no program need be started to know it.
+/// `"$(cat <<'E' … E)"` is a notation for a text, which is known without starting a program.
 fn literal_text(script: &Script) -> Option<&str> {
     let [list] = script.lists.as_slice() else {
         return None;

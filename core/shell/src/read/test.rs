@@ -1,4 +1,4 @@
-//! `[[ … ]]`, which dash does not know: it is put into tests, lists and `case`, which mean the same to both.
+//! `[[ … ]]`, which dash does not support: it is converted to tests, lists and `case`, which mean the same in both.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,16 +7,16 @@ use crate::{
     AndOr, Choice, Command, Compound, Junction, Part, Pipeline, Script, Simple, Unparsed, Word,
 };
 
-/// Tests of a file or a text.
+/// Operators for tests of a file or a text.
 const UNARY: [&str; 19] = [
     "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-p", "-r", "-s", "-S", "-u", "-w",
     "-x", "-z", "-O",
 ];
 
-/// Comparisons of files.
+/// Operators that compare files.
 const OF_FILES: [&str; 3] = ["-nt", "-ot", "-ef"];
 
-/// Comparisons of numbers: of variables they would evaluate the values.
+/// Operators that compare numbers, which would evaluate the values of variables.
 const OF_NUMBERS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 const UNCLEAR: Unparsed = Unparsed::Unsupported("`[[` with more than tests of files and texts");
@@ -34,7 +34,7 @@ impl Reader<'_> {
         self.take_keyword("]]")?;
         let met = core::mem::replace(&mut self.met, outer);
         self.met.status |= met.status;
-        // Inside, `$?` stays what it was before; that of commands put in the place of tests would change.
+        // Inside, `$?` keeps its value; in the commands that replace the tests it would change.
         if met.status && (tests > 1 || met.folded) {
             return Err(UNCLEAR);
         }
@@ -49,7 +49,7 @@ impl Reader<'_> {
         if !self.rest().starts_with("||") {
             return Ok(first);
         }
-        // In a list `&&` does not bind closer.
+        // In a list, `&&` does not have higher precedence.
         let first = grouped(first);
         let mut rest = Vec::new();
         while self.take("||") {
@@ -68,7 +68,7 @@ impl Reader<'_> {
         Ok(AndOr { first, rest })
     }
 
-    /// A test, perhaps turned round.
+    /// A test, possibly negated.
     fn turned(&mut self, tests: &mut u32) -> Result<Pipeline, Unparsed> {
         self.skip_blanks()?;
         let mut negated = false;
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word, which must be there.
+    /// A required operand.
     fn operand(&mut self) -> Result<Vec<Atom>, Unparsed> {
         self.skip_blanks()?;
         if matches!(self.keyword(), "]]" | "!") {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The operator behind an operand, if one stands there.
+    /// The operator after an operand, if there is one.
     fn operator(&mut self) -> Result<Option<String>, Unparsed> {
         self.skip_blanks()?;
         match self.peek() {
@@ -159,7 +159,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a word in which nothing is quoted or expanded.
+/// The text of a word without quotes and expansions.
 fn written(atoms: &[Atom]) -> Option<String> {
     let plain = |atom: &Atom| match atom {
         Atom::Plain(c) => Some(*c),
@@ -168,11 +168,11 @@ fn written(atoms: &[Atom]) -> Option<String> {
     atoms.iter().map(plain).collect()
 }
 
-/// A text held against a text or a pattern.
+/// The comparison of a text with a text or a pattern.
 fn compared(line: u32, left: Word, right: &[Atom]) -> Result<Pipeline, Unparsed> {
     let is_unclear = |atom: &Atom| match atom {
         Atom::Plain('~') => true,
-        // What is not quoted would be a pattern.
+        // Unquoted, it would be a pattern.
         Atom::Part(Part::Variable { quoted, .. } | Part::Operation { quoted, .. }) => !quoted,
         Atom::Part(Part::Substitution { quoted, .. }) => !quoted,
         _ => false,
@@ -206,7 +206,7 @@ fn compared(line: u32, left: Word, right: &[Atom]) -> Result<Pipeline, Unparsed>
     }))
 }
 
-/// Whether a word is a number to every reader: `$?`, or digits without a zero before them.
+/// Whether a word is a number for every shell: `$?`, or digits without a leading zero.
 fn is_number(word: &Word) -> bool {
     match word.parts.as_slice() {
         [Part::Status] => true,

@@ -6,7 +6,7 @@ use super::{Reader, assembly::finish, atom::Atom, braces, ends_word};
 use crate::{Part, Unparsed, Word, names};
 
 impl<'a> Reader<'a> {
-    /// Adds the words that the word here becomes.
+    /// Adds the words that the word at this position expands to.
     pub(super) fn words_into(&mut self, words: &mut Vec<Word>) -> Result<(), Unparsed> {
         if let Some(text) = self.peek_plain() {
             self.at += text.len();
@@ -17,7 +17,7 @@ impl<'a> Reader<'a> {
         finish(atoms, words)
     }
 
-    /// The word that stands here if it is nothing but characters that mean themselves wherever they stand, as most words are.
+    /// The word at this position if it consists only of characters that are literal everywhere, as most words do.
     pub(super) fn peek_plain(&self) -> Option<&'a str> {
         let rest = self.rest();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         (is_whole && !text.is_empty()).then_some(text)
     }
 
-    /// The pieces of the word that stands here.
+    /// The pieces of the word at this position.
     pub(super) fn atoms(&mut self) -> Result<Vec<Atom>, Unparsed> {
         let mut atoms = Vec::new();
         while let Some(c) = self.peek() {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         if !self.is_bash && braces::may_expand(&atoms) {
             self.only_bash()?;
         }
-        // `{fd}>file` opens a descriptor of its own.
+        // `{fd}>file` would allocate a descriptor.
         if matches!(self.peek(), Some('<' | '>'))
             && atoms.iter().any(|atom| matches!(atom, Atom::Plain('{')))
         {
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         Ok(atoms)
     }
 
-    /// A line end inside quotes: it must not be the one behind which here-documents begin.
+    /// A line end inside quotes, which must not be the one after which here-documents begin.
     pub(super) fn quoted_line_end(&self) -> Result<(), Unparsed> {
         match self.bodies {
             Some(_) => Err(Unparsed::Unsupported(
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
 
     fn double_quoted(&mut self, atoms: &mut Vec<Atom>) -> Result<(), Unparsed> {
         let mut text = String::new();
-        // Even of nothing it makes a word.
+        // Even without content it makes a word.
         let mut is_empty = true;
         loop {
             match self.next() {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a dollar sign, already taken, begins.
+    /// The expansion after a dollar sign, which is already consumed.
     pub(super) fn dollar(&mut self, atoms: &mut Vec<Atom>, quoted: bool) -> Result<(), Unparsed> {
         let Some(c) = self.peek() else {
             atoms.push(Atom::Quoted("$".into()));
@@ -198,12 +198,12 @@ impl<'a> Reader<'a> {
         Ok(name.into())
     }
 
-    /// `$((…))`, its dollar sign taken: a number.
+    /// `$((…))`, after its dollar sign: a number.
     pub(super) fn arithmetic(&mut self, atoms: &mut Vec<Atom>) -> Result<(), Unparsed> {
         const UNCLEAR: Unparsed = Unparsed::Unsupported("arithmetic with more than numbers");
         let rest = &self.rest()["((".len()..];
         let expression = &rest[..rest.find("))").ok_or(UNCLEAR)?];
-        // A bracket of the expression's own may stand before the two that close it.
+        // A parenthesis of the expression itself may precede the two that close it.
         let brackets = rest[expression.len()..]
             .bytes()
             .take_while(|b| *b == b')')
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `$'…'`, its opening taken: a text with escapes, of which those are read that every reader agrees about.
+    /// `$'…'`, after its opening: a text with escapes, of which those are supported that all shells treat alike.
     fn escaped_text(&mut self) -> Result<String, Unparsed> {
         let mut text = String::new();
         loop {

@@ -1,24 +1,25 @@
-//! How much of a line is followed: how long it may be, how deep it may nest, and how much work it may make.
+//! Limits of scanning a line: its length, its nesting depth, and the work it may cause.
 
 use core::cell::Cell;
 
 use crate::Unparsed;
 
-/// The longest line, in bytes. Linux hands no longer text to a program as one argument, so none could be run.
+/// The maximum length of a line in bytes. Linux passes no longer text to a program as one argument, so a longer one could not
+/// run.
 pub(super) const LONGEST: usize = 128 << 10;
 
-/// Substitutions in substitutions, wrappers in wrappers; nobody writes more.
+/// The maximum nesting depth of substitutions and wrappers.
 pub(super) const DEPTH: u32 = 16;
 
-/// How often each character may be looked at, on average. A text inside a substitution is read once for each level it
-/// stands in, and everyday lines stay below ten.
+/// How often each character may be examined, on average. A text inside a substitution is scanned once for each level of nesting;
+/// everyday lines stay below ten.
 const READINGS: usize = 64;
 
-/// Work that a line may make whatever its length.
+/// The work that any line may cause, whatever its length.
 const LEAST: usize = 4 << 10;
 
-/// What is left of the work that a line may make: characters read again and words copied. It is in proportion to the
-/// length of the line, so no line takes longer than that.
+/// The remaining work for a line: characters scanned again and words copied. It is proportional to the length of the line, which
+/// limits the time.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<usize>);
 
@@ -31,7 +32,7 @@ impl Budget {
         Ok(Self(Cell::new(LEAST + READINGS * line.len())))
     }
 
-    /// Takes work from the budget.
+    /// Deducts work from the budget.
     pub(super) fn spend(&self, work: usize) -> Result<(), Unparsed> {
         let left = self.0.get().checked_sub(work);
         self.0.set(left.ok_or(Unparsed::TooDeep)?);

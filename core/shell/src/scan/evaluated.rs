@@ -1,10 +1,10 @@
-//! What the shell evaluates once more after it has been read: arithmetic, subscripts and indirections take the *value* of a
-//! variable for an expression, and an expression may hold a subscript with a substitution. A text that seems to be data
-//! is a command there (`x='a[$(id)]'; echo $((x))`), so nothing that looks at variables this way is followed.
+//! What a shell evaluates again after parsing. Arithmetic, subscripts and indirections treat the *value* of a variable as an
+//! expression, and an expression may contain a subscript with a substitution. A text that looks like data is then a command
+//! (`x='a[$(id)]'; echo $((x))`), so anything that uses variables in this way is refused.
 
 use crate::{CommandWord, SimpleCommand, names};
 
-/// Assigning to these runs or evaluates what they are given, at once or with the next command.
+/// Variables whose values are run or evaluated, at once or with the next command.
 const EVALUATED: [&str; 12] = [
     "BASHPID",
     "BASH_ARGV0",
@@ -20,19 +20,19 @@ const EVALUATED: [&str; 12] = [
     "SHELLOPTS",
 ];
 
-/// Whether a variable is the shell's own in such a way.
+/// Whether the shell evaluates this variable.
 pub(super) fn is_evaluated_variable(name: &str) -> bool {
     EVALUATED.contains(&name) || name.starts_with("PS") || name.starts_with("PROMPT_")
 }
 
-/// Whether an expression is of numbers only.
+/// Whether an expression contains only numbers.
 pub(super) fn is_numeric(expression: &str) -> bool {
     !(expression.chars())
         .any(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '`' | '\'' | '"' | '\\' | '[' | '@'))
 }
 
-/// Whether what stands between `${` and `}` evaluates no variable: no indirection, no subscript but a number or all, no
-/// part that begins somewhere computed, no assignment.
+/// Whether the text between `${` and `}` evaluates no variable: no indirection, no subscript other than a number or all, no
+/// computed offset, no assignment.
 pub(super) fn is_plain_expansion(inner: &str) -> bool {
     let counted = inner.strip_prefix('#').filter(|name| !name.is_empty());
     let whole = counted.unwrap_or(inner);
@@ -42,7 +42,7 @@ pub(super) fn is_plain_expansion(inner: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut rest = whole.trim_start_matches(is_name);
     if rest.len() == whole.len() {
-        // `$?` and the like have one character.
+        // `$?` and similar parameters have one character.
         rest = rest.get(1..).unwrap_or_default();
     }
     if let Some(subscript) = rest.strip_prefix('[') {
@@ -65,7 +65,7 @@ fn is_index(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether `[[ … ]]`, `[ … ]` or `test` takes an operand for an expression or the name of a variable.
+/// Whether `[[ … ]]`, `[ … ]` or `test` treats an operand as an expression or as the name of a variable.
 pub(super) fn test_evaluates(command: &SimpleCommand) -> bool {
     let is_double = command.program() == Some("[[");
     let number = |at: Option<usize>| {
@@ -81,7 +81,7 @@ pub(super) fn test_evaluates(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Whether `[ … ]` or `test` may find an operator in what a word becomes.
+/// Whether the expansion of a word may become an operator of `[ … ]` or `test`.
 fn has_computed_operator(command: &SimpleCommand) -> bool {
     let mut operands = command.words.get(1..).unwrap_or_default();
     if let Some((last, rest)) = operands.split_last()
@@ -103,7 +103,7 @@ fn has_computed_operator(command: &SimpleCommand) -> bool {
     }
 }
 
-/// Whether `env` sets what makes the shell that it starts run more than it is told.
+/// Whether `env` sets a variable that makes the shell it starts run more than it is given.
 fn sets_shell(command: &SimpleCommand) -> bool {
     let assigned = command
         .words
@@ -115,8 +115,8 @@ fn sets_shell(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Whether a builtin that takes names of variables evaluates what it is given: subscripts, substitutions in them included,
-/// the shell's own variables, a command to be called for every line.
+/// Whether a builtin that takes names of variables evaluates its arguments: subscripts including substitutions in them, the
+/// shell's own variables, a command to be called for every line.
 pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
     let Some(program) = command.program() else {
         return false;
@@ -171,7 +171,7 @@ fn names_are_computed(program: &str, command: &SimpleCommand) -> bool {
     }
 }
 
-/// Whether what stands behind an option is computed.
+/// Whether the word after an option is computed.
 fn follows(command: &SimpleCommand, option: &str) -> bool {
     command
         .words
@@ -179,7 +179,7 @@ fn follows(command: &SimpleCommand, option: &str) -> bool {
         .any(|pair| pair[0].text().ends_with(option) && !pair[1].is_literal())
 }
 
-/// Options by which a shell goes on reading lines as it did.
+/// Options that do not change how a shell parses lines.
 const HARMLESS_OPTIONS: [&str; 21] = [
     "allexport",
     "dotglob",
@@ -204,8 +204,8 @@ const HARMLESS_OPTIONS: [&str; 21] = [
     "xtrace",
 ];
 
-/// Whether a builtin runs a line out of its history, or a job's command, or changes how lines behind it are read (`extglob`, history
-/// expansion, assignments behind the program).
+/// Whether a builtin runs a line of the history, or a job's command, or changes how later lines are parsed (`extglob`, history
+/// expansion, assignments after the program).
 fn changes_reading(program: &str, command: &SimpleCommand) -> bool {
     let mut arguments = command.words.get(1..).unwrap_or_default().iter();
     match program {
@@ -220,7 +220,7 @@ fn changes_reading(program: &str, command: &SimpleCommand) -> bool {
     }
 }
 
-/// Whether `set` changes more than what a shell tells and when it ends.
+/// Whether `set` changes more than what a shell prints and when it exits.
 fn sets_unusual<'a>(mut arguments: impl Iterator<Item = &'a CommandWord>) -> bool {
     while let Some(word) = arguments.next() {
         let text = word.text();
@@ -228,7 +228,7 @@ fn sets_unusual<'a>(mut arguments: impl Iterator<Item = &'a CommandWord>) -> boo
             return false;
         }
         let Some(letters) = text.strip_prefix(['-', '+']) else {
-            // Behind it there are no options any more.
+            // After this there are no more options.
             return !word.is_literal();
         };
         if !word.is_literal()
@@ -247,7 +247,7 @@ fn sets_unusual<'a>(mut arguments: impl Iterator<Item = &'a CommandWord>) -> boo
     false
 }
 
-/// Whether a word has a subscript with a substitution in it.
+/// Whether a word contains a subscript with a substitution.
 fn holds_substitution(command: &SimpleCommand) -> bool {
     let mut words = command.words.iter().map(crate::CommandWord::text);
     words.any(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
@@ -262,7 +262,7 @@ fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
         "[[" => test_evaluates(command),
         "[" | "test" => test_evaluates(command) || has_computed_operator(command),
         "let" => !words.all(is_numeric),
-        // What the format becomes may be the option.
+        // The expansion of the format may be the option.
         "printf" if command.words.get(1).is_some_and(may_be_option) => true,
         "printf" if !has_option('v') => false,
         "declare" | "typeset" | "local" | "export" | "readonly"
@@ -275,14 +275,14 @@ fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
             let name = word.split_once('=').map_or(word, |(name, _)| name);
             name.contains('[')
                 || is_evaluated_variable(name)
-                // With another path the same word is another program.
+                // With another path the same word names another program.
                 || name == "PATH"
                 || name.starts_with("LD_")
         }),
     }
 }
 
-/// Whether a word that is computed may become an option.
+/// Whether a computed word may become an option.
 fn may_be_option(word: &CommandWord) -> bool {
     !word.is_literal() && (word.text().is_empty() || word.text().starts_with('-'))
 }

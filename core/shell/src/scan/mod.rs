@@ -1,7 +1,7 @@
-//! What a line seems to run: for rules that forbid, where [`read()`](crate::read()) refuses the line.
+//! Lists what a line appears to run: for rules that deny or ask, if [`read()`](crate::read()) refuses the line.
 //!
-//! It follows more than the tree does (functions, `case`, arithmetic of numbers, assignments) and is sure of less: shells differ, and what it finds is
-//! never run. Whoever judges commands must treat a refusal as "ask".
+//! It supports more than the tree (functions, `case`, arithmetic with numbers, assignments) and is less certain: shells differ,
+//! and its result is never run. A permission check must treat an error as "ask".
 
 mod budget;
 mod evaluated;
@@ -11,7 +11,7 @@ mod word;
 
 pub use parse::commands;
 
-/// Whether a shell that runs a command evaluates texts in it: what stands in them need not be all that it says.
+/// Whether a shell that runs a command evaluates texts in it, so that it may run more than these texts show.
 pub(crate) fn evaluates(command: &crate::SimpleCommand) -> bool {
     let mut assigned = command.assignments.iter();
     evaluated::builtin_evaluates(command)

@@ -1,4 +1,4 @@
-//! Lists, pipelines and compound commands, flattened to the simple commands in them.
+//! Lists, pipelines and compound commands, flattened to their simple commands.
 
 use alloc::{string::String, vec::Vec};
 
@@ -10,12 +10,12 @@ use super::{
 };
 use crate::{CommandWord, Direction, FileRedirection, SimpleCommand, Unparsed};
 
-/// Every simple command that a line could run, in the order of the text: all parts of lists and
-/// pipelines, all branches of compound commands, what substitutions run, and what wrappers such as
-/// `env`, `timeout` or `sh -c` are told to run (beside the wrapper itself).
+/// Every simple command that a line could run, in the order of the text: all parts of lists and pipelines, all branches of
+/// compound commands, the commands of substitutions, and those that wrappers such as `env`, `timeout` or `sh -c` run (in addition
+/// to the wrapper itself).
 ///
 /// # Errors
-/// [`Unparsed`]: treat it as a command that nothing is known about.
+/// [`Unparsed`]: treat the line as an unknown command.
 pub fn commands(line: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
     let mut found = Vec::new();
     collect(line, DEPTH, &Budget::of(line)?, &mut found)?;
@@ -53,7 +53,7 @@ struct Parser<'a> {
     scanner: Scanner<'a>,
     /// Here-documents whose bodies begin on the next line.
     heredocs: Vec<Heredoc>,
-    /// Compound commands that are open: the word or sign that closes each.
+    /// Open compound commands: the word or sign that closes each.
     brackets: Vec<&'static str>,
     found: Vec<SimpleCommand>,
 }
@@ -107,7 +107,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One simple command, or the keyword that opens, continues or closes a compound one.
+    /// Parses one simple command, or the keyword that opens, continues or closes a compound one.
     fn command(&mut self) -> Result<(), Unparsed> {
         let mut command = SimpleCommand::default();
         loop {
@@ -134,7 +134,7 @@ impl Parser<'_> {
                 }
                 self.scanner.skip_blanks();
                 if self.scanner.peek() == Some('(') {
-                    // The body comes next and is listed like any other compound command.
+                    // The body follows and is listed like any other compound command.
                     return self.empty_parentheses();
                 }
             }
@@ -153,7 +153,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The `()` behind a function's name.
+    /// The `()` after a function's name.
     fn empty_parentheses(&mut self) -> Result<(), Unparsed> {
         self.scanner.next();
         self.scanner.skip_blanks();
@@ -201,11 +201,11 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `for NAME [in WORDS]`: the words may be anything, substitutions in them are noted.
+    /// `for NAME [in WORDS]`: the words may be anything; substitutions in them are recorded.
     fn for_header(&mut self) -> Result<(), Unparsed> {
         self.scanner.skip_blanks();
         let name = self.scanner.word()?.ok_or(Unparsed::Syntax)?;
-        // In capitals it may be one of the shell's, which do something with what they are given.
+        // An upper-case variable may be one of the shell's, with a side effect.
         if !name.is_literal() || name.text().chars().any(|c| c.is_ascii_uppercase()) {
             return Err(Unparsed::Unsupported("a loop over a variable in capitals"));
         }
@@ -241,7 +241,7 @@ impl Parser<'_> {
         self.case_patterns()
     }
 
-    /// The patterns of an arm with the parenthesis behind them, or the end of the `case`.
+    /// The patterns of an arm with the parenthesis after them, or the end of the `case`.
     fn case_patterns(&mut self) -> Result<(), Unparsed> {
         self.skip_lines();
         let parenthesis = self.scanner.take("(");
@@ -269,7 +269,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[[ … ]]`, its opening word taken: a command of its own, whose words are what is compared.
+    /// `[[ … ]]`, after its opening word: a command of its own, whose words are the operands.
     fn conditional(&mut self, opening: CommandWord) -> Result<(), Unparsed> {
         let mut test = SimpleCommand {
             words: alloc::vec![opening],
@@ -301,7 +301,7 @@ impl Parser<'_> {
         self.redirections_after_compound()
     }
 
-    /// `((…))`, its opening taken: what it does is computed, so it is a command with a computed word.
+    /// `((…))`, after its opening: its effect is computed, so it is listed as a command with a computed word.
     fn arithmetic(&mut self) -> Result<(), Unparsed> {
         let inner = self.scanner.until_closing_parenthesis()?;
         if !self.scanner.take(")") {
@@ -317,7 +317,7 @@ impl Parser<'_> {
         self.redirections_after_compound()
     }
 
-    /// Redirections of a whole compound command become a command of their own without words.
+    /// Redirections of a whole compound command become a separate command without words.
     fn redirections_after_compound(&mut self) -> Result<(), Unparsed> {
         let mut whole = SimpleCommand::default();
         loop {
@@ -332,7 +332,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Takes a redirection if one stands here.
+    /// Consumes a redirection if there is one here.
     fn redirection(&mut self, command: &mut SimpleCommand) -> Result<bool, Unparsed> {
         let mut digits = 0;
         while self
@@ -432,7 +432,7 @@ impl Parser<'_> {
     }
 }
 
-/// The name of `NAME=value`; a program's name has no such form.
+/// The name in `NAME=value`; no name of a program has this form.
 fn assigned_name(word: &CommandWord) -> Option<String> {
     let (name, _) = word.text().split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);

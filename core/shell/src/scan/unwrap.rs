@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use super::{budget::Budget, parse::collect};
 use crate::{CommandWord, SimpleCommand, Unparsed, read::runs};
 
-/// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
+/// Adds what a wrapper would run, and returns whether it is one. The caller adds the wrapper itself.
 pub(super) fn unwrap(
     command: &SimpleCommand,
     depth: u32,
@@ -22,7 +22,7 @@ pub(super) fn unwrap(
         budget,
     };
     match program {
-        // Asks where a program is, and starts none.
+        // Only looks up a program, and starts none.
         "command" if matches!(arguments.first(), Some(w) if matches!(w.text(), "-v" | "-V")) => {
             Ok(false)
         }
@@ -34,7 +34,7 @@ pub(super) fn unwrap(
         "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, found),
         "env" => wrapper.runs(arguments, &["-u", "-C"], 0, found),
         "xargs" => {
-            // What it reads becomes further words, or a part of those that are there.
+            // Its input becomes further words, or a part of the existing ones.
             let mut arguments = with_replaced(arguments);
             arguments.push(CommandWord::unknown());
             wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
@@ -71,7 +71,7 @@ fn is_assignment(word: &CommandWord) -> bool {
     word.is_literal() && !word.text().starts_with('-') && word.text().contains('=')
 }
 
-/// Where the commands stand that a search is told to run on what it finds.
+/// The ranges of the commands that a search runs on what it finds.
 fn executed(arguments: &[CommandWord]) -> Vec<(usize, usize)> {
     const RUNS: [&str; 8] = [
         "-exec",
@@ -91,7 +91,7 @@ fn executed(arguments: &[CommandWord]) -> Vec<(usize, usize)> {
             at = start;
             continue;
         }
-        // A `+` ends it only behind the place for the names.
+        // A `+` ends it only after the placeholder for the names.
         let ends = |i: &usize| {
             arguments[*i].text() == ";"
                 || arguments[*i].text() == "+" && arguments[*i - 1].text() == "{}"
@@ -104,7 +104,7 @@ fn executed(arguments: &[CommandWord]) -> Vec<(usize, usize)> {
     found
 }
 
-/// A word in which a name found later stands for `{}`.
+/// A word in which `{}` stands for a name found later.
 fn placeholder(word: &CommandWord) -> CommandWord {
     if word.text().contains('{') {
         CommandWord::unknown()
@@ -113,7 +113,7 @@ fn placeholder(word: &CommandWord) -> CommandWord {
     }
 }
 
-/// The arguments of `xargs` with everything unknown that holds its replacement text.
+/// The arguments of `xargs`, in which every word with its replacement text is unknown.
 fn with_replaced(arguments: &[CommandWord]) -> Vec<CommandWord> {
     let mut replaced: Option<String> = None;
     for (at, word) in arguments.iter().enumerate() {
@@ -150,7 +150,7 @@ struct Wrapper<'a> {
 }
 
 impl Wrapper<'_> {
-    /// Adds the command behind options (some of which take a value), assignments and so many operands.
+    /// Adds the command after options (some of which take a value), assignments and a number of operands.
     fn runs(
         &self,
         arguments: &[CommandWord],
@@ -172,7 +172,7 @@ impl Wrapper<'_> {
         if !program.is_literal() {
             return Err(Unparsed::ComputedProgram);
         }
-        // All that is copied below; what stands before the program too, so that nothing is copied for nothing.
+        // Everything copied below; also what precedes the program, so that no copying is free.
         let outer = self.command.assignments.len() + self.command.redirections.len();
         self.budget.spend(outer + arguments.len())?;
         let names = behind_options[..assignments]
@@ -227,8 +227,8 @@ fn skip_options<'a>(
     Ok(rest)
 }
 
-/// Whether an option surely takes no word behind it: one letter, or a value attached.
-/// `env -S` splits its value into a command line of its own.
+/// Whether an option certainly does not take the next word: one letter, or a value attached. `env -S` splits its value into a
+/// separate command line.
 fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
     let attached = with_value.iter().any(|known| option.starts_with(known));
     let long_with_value = option.starts_with("--") && option.contains('=');

@@ -8,19 +8,19 @@ use super::{
 };
 use crate::{CommandWord, Unparsed};
 
-/// Reads words from a line.
+/// Scans words of a line.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     chars: Vec<char>,
     at: usize,
-    /// Command lines found inside words: each would be run.
+    /// Command lines found inside words, all of which would run.
     pub(super) nested: Vec<String>,
-    /// How much deeper expansions may lie in one another: each takes some of the stack.
+    /// The remaining nesting depth of expansions: each level takes stack space.
     depth: u32,
     budget: &'a Budget,
 }
 
-/// What may stand unquoted in a word's text without starting something else.
+/// Whether a character ends an unquoted word.
 fn ends_word(c: char) -> bool {
     matches!(
         c,
@@ -54,7 +54,7 @@ impl<'a> Scanner<'a> {
         Some(c)
     }
 
-    /// Takes a text if it stands here.
+    /// Consumes a text if it is here.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let length = text.chars().count();
         let here = self.chars.get(self.at..self.at + length);
@@ -65,7 +65,7 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Skips blanks, escaped line ends and comments; line ends stay.
+    /// Skips blanks, line continuations and comments; line ends are kept.
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
@@ -81,12 +81,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next word; none where no word stands.
+    /// The next word; none if there is no word here.
     pub(super) fn word(&mut self) -> Result<Option<CommandWord>, Unparsed> {
         let mut word = CommandWord::default();
         let start = self.at;
         while let Some(c) = self.peek() {
-            // Process substitution is a word of its own making: it names a file and runs a command.
+            // A process substitution is a special kind of word: it names a file and runs a command.
             if matches!(c, '<' | '>') && self.peek_at(1) == Some('(') && self.at == start {
                 self.at += 2;
                 let inner = self.until_closing_parenthesis()?;
@@ -100,14 +100,14 @@ impl<'a> Scanner<'a> {
             self.at += 1;
             self.piece(c, &mut word)?;
         }
-        // A bracket alone matches nothing: these are programs.
+        // A single bracket is not a pattern but the name of a program.
         if self.at - start == word.text.len() && matches!(word.text.as_str(), "[" | "[[") {
             word.known = None;
         }
         Ok((self.at > start).then_some(word))
     }
 
-    /// Takes the piece of a word that begins with `c`, already taken.
+    /// Consumes the piece of a word that begins with `c`, which is already consumed.
     fn piece(&mut self, c: char, word: &mut CommandWord) -> Result<(), Unparsed> {
         match c {
             '\\' => match self.next() {
@@ -128,12 +128,12 @@ impl<'a> Scanner<'a> {
             }
             '$' => self.dollar(word, false)?,
             '`' => self.backquoted(word)?,
-            // An empty pair of braces is text; `find` and `xargs` put names in its place.
+            // An empty pair of braces is literal; `find` and `xargs` replace it by names.
             '{' if self.peek() == Some('}') => {
                 self.at += 1;
                 word.text.push_str("{}");
             }
-            // Patterns and braces may become any number of words; a tilde becomes a path.
+            // Patterns and braces may expand to any number of words; a tilde expands to a path.
             '*' | '?' | '[' | '{' => {
                 word.compute();
                 word.text.push(c);
@@ -179,8 +179,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What follows a dollar sign, already taken; inside of quotes an apostrophe means itself. Whatever calls itself here
-    /// comes by this way.
+    /// The expansion after a dollar sign, which is already consumed; in quotes an apostrophe is literal. All recursion goes
+    /// through this function.
     fn dollar(&mut self, word: &mut CommandWord, in_quotes: bool) -> Result<(), Unparsed> {
         self.depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
         self.expansion(word, in_quotes)?;
@@ -254,7 +254,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `$'…'` with its escapes, the opening taken.
+    /// `$'…'` with its escapes, after its opening.
     fn escaped_string(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
         loop {
             match self.next() {
@@ -325,8 +325,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Collects the command lines substituted inside a text that is otherwise not words:
-    /// arithmetic, `${…}`, the body of a here-document.
+    /// Collects the command lines substituted inside a text that does not consist of words: arithmetic, `${…}`, the body of a
+    /// here-document.
     pub(super) fn substitutions_of(&mut self, text: &str) -> Result<(), Unparsed> {
         let mut inner = Scanner::new(text, self.depth, self.budget)?;
         let mut ignored = CommandWord::default();
@@ -344,7 +344,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The text up to the parenthesis that closes one already taken.
+    /// The text up to the parenthesis that closes one already consumed.
     pub(super) fn until_closing_parenthesis(&mut self) -> Result<String, Unparsed> {
         self.until_closing('(', ')')
     }
@@ -353,7 +353,7 @@ impl<'a> Scanner<'a> {
         self.until_closing('{', '}')
     }
 
-    /// Quotes and nesting are respected; a `case` inside would not be, so its keyword is refused.
+    /// Respects quotes and nesting. A `case` inside would not be recognised, so its keyword is refused.
     fn until_closing(&mut self, open: char, close: char) -> Result<String, Unparsed> {
         let start = self.at;
         let mut depth = 1_u32;
@@ -365,7 +365,7 @@ impl<'a> Scanner<'a> {
                 }
                 '\'' => self.single_quoted(&mut ignored)?,
                 '"' => {
-                    // Found again when the inside is parsed: not counted twice here.
+                    // Found again when the inside is parsed, so not counted here.
                     let known = self.nested.len();
                     self.double_quoted(&mut ignored)?;
                     self.nested.truncate(known);
@@ -395,7 +395,7 @@ impl<'a> Scanner<'a> {
         Err(Unparsed::Unclosed)
     }
 
-    /// The rest of this line, and the position behind its end.
+    /// The rest of this line, and the position after its end.
     pub(super) fn rest_of_line(&mut self) -> Option<String> {
         self.peek()?;
         let mut line = String::new();
@@ -414,7 +414,7 @@ fn begins(word: &CommandWord) -> bool {
     word.text.is_empty() && word.known.is_none()
 }
 
-/// Notes that a word begins with a folder that is known, if the variable holds one.
+/// Records that a word begins with a known folder, if the variable holds one.
 fn note_folder(word: &mut CommandWord, variable: &str) {
     word.is_home = variable == "HOME";
     word.is_here = variable == "PWD";

@@ -1,8 +1,8 @@
 //! Every character's general category in Unicode 16.0: runs of characters of one category, from U+0000 to U+10FFFF.
 //!
-//! A run is a byte, its low five bits the category ([`super::NAMES`] in their order, or [`super::ALTERNATING`]), the
-//! others its length; where these are zero the length follows, seven bits a byte, the lowest first, the high bit
-//! set where more follow. A test makes it anew from the crate `unicode-general-category`, and prints it where it differs.
+//! A run is a byte: the low five bits are the category (index in [`super::NAMES`], or [`super::ALTERNATING`]), the others its
+//! length. If they are zero the length follows, seven bits per byte, the lowest first, with the high bit set if more bytes
+//! follow. A test regenerates the table with the crate `unicode-general-category`, and prints it if it differs.
 //!
 //! Derived from data of the Unicode Character Database, © Unicode, Inc., under the Unicode License v3
 //! (<https://www.unicode.org/license.txt>).

@@ -1,4 +1,4 @@
-//! What a backslash begins.
+//! Escapes: what follows a backslash.
 
 use alloc::{borrow::ToOwned, format, vec::Vec};
 
@@ -18,7 +18,7 @@ impl Parser {
         self.escape()
     }
 
-    /// What matches whatever a group matched; nothing stands for it.
+    /// A back reference. Only accepted where the pattern is not matched.
     pub(super) fn back_reference(&mut self) -> Result<Node, PatternError> {
         if self.eat("k") {
             if !self.eat("<") {
@@ -31,7 +31,7 @@ impl Parser {
         Ok(Node::All(Vec::new()))
     }
 
-    /// What follows a backslash.
+    /// Parses what follows a backslash.
     pub(super) fn escape(&mut self) -> Result<Item, PatternError> {
         let Some(c) = self.take() else {
             return Err(
