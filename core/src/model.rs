@@ -192,7 +192,7 @@ pub enum ErrorClass {
     AuthenticationFailed,
     /// The account cannot pay (402).
     BillingError,
-    /// The account cannot be billed (402).
+    /// Too many requests (429).
     RateLimit,
     /// The request is invalid; a retry does not help (400, 404, 413 …).
     InvalidRequest,

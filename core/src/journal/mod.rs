@@ -1,8 +1,8 @@
-//! Journals: everything that was said to a session, and everything it said, one JSON object a line.
+//! Journals: all inputs and outputs of a session, one JSON object per line.
 //!
-//! A [`Recorder`] turns a session and writes along; [`Journal::parse`] reads what it wrote, and
-//! [`Journal::replay`] turns a session anew with the same inputs: it gives the same outputs, or the first
-//! [`Difference`]. A journal needs nothing beside itself: its first line carries the task.
+//! A [`Recorder`] runs a session and records it; [`Journal::parse`] reads the recording, and [`Journal::replay`] runs a new
+//! session with the same inputs: it gives the same outputs, or reports the first [`Difference`]. A journal is self-contained: its
+//! first line holds the session request, `task`.
 //!
 //! ```text
 //! {"windlass":"journal","version":1,"task":{"seed":…,"session_id":…,"spec":{…}},"snapshot":null}
@@ -12,12 +12,12 @@
 //! {"now":…,"input":{"answer":[{…},{"http_body":"event: message_start\n…"}]}}
 //! ```
 //!
-//! - Bytes are text where they are UTF-8, else `{"base64": …}`.
-//! - The body of a request is what it has in common with the request before, in bytes, and what then follows: a
-//!   long conversation is written once.
+//! - Bytes are text if they are UTF-8, otherwise `{"base64": …}`.
+//! - The body of a request is stored as `same`, the number of leading bytes that are equal to those of the previous request, and
+//!   `then`, the rest. A long conversation is thus stored once.
 //! - An input that the session refused is followed by `{"refused": …}`.
-//! - A session that goes on with another spec has a line `{"configure": …}` with a task that holds it.
-//! - A session that was not fresh when the recording began stands in `snapshot`.
+//! - A change of the spec is a line `{"configure": …}` with a session request that contains the new spec.
+//! - If the recording began with a restored session, its state is in `snapshot`.
 //!
 //! ```
 //! use std::sync::Arc;

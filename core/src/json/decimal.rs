@@ -32,7 +32,8 @@ pub(super) fn read(text: &str) -> Option<f64> {
 }
 
 /// The fewest digits that represent a positive number; of several such texts the nearest. (At some powers of two, where the next
-/// lower number is half as far away as the next higher one, a shorter text exists that is not the nearest to any.)
+/// lower number is half as far away as the next higher one, one digit fewer would be read as the same number, but those digits
+/// are not the nearest ones of that length.)
 pub(super) fn shortest(number: f64) -> Decimal {
     if let Some(few) = Decimal::of_few_places(number) {
         return few;

@@ -74,7 +74,7 @@ pub struct CommandPlan {
     /// program whose words then name such a file is not started ([`refused_file`](crate::permission::refused_file)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<DenyPattern>,
-    /// The program's own directories, where files gain authority as they do in other protected places.
+    /// The program's own directories, which are protected like other places that programs take instructions from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
     /// The program's own files and folders that no program of the plan may name, not even for reading.

@@ -5,7 +5,7 @@ use crate::{hook::HookEvent, id::uuid_v4, json::RawJson, permission::Mode};
 
 const COMMON: &str = r#""session_id":"01010101-0101-4101-8101-010101010101","transcript_path":"/t/x.jsonl","cwd":"/work","permission_mode":"acceptEdits""#;
 
-/// One input of every event, with every field it can have, as the reference writes it.
+/// An input of every event with all its fields, as the reference writes it.
 fn inputs() -> Vec<(HookEvent, &'static str)> {
     use HookEvent as E;
     alloc::vec![
@@ -109,7 +109,7 @@ fn hook_3_every_input_has_the_common_fields_and_those_of_its_event() {
         let input: HookInput = RawJson::parse(text.as_str()).unwrap().decode().unwrap();
         assert_eq!(input.event.event(), event);
         assert_eq!(input.permission_mode, Some(Mode::AcceptEdits));
-        // Field by field, in order, and what is unknown in shape byte for byte.
+        // Field by field, in order; values of unknown form byte for byte.
         assert_eq!(RawJson::encode(&input).unwrap().get(), text);
     }
 }

@@ -87,7 +87,7 @@ fn what_is_wrong_has_one_place() {
     ] {
         assert_eq!(from_str::<Pair>(text).unwrap_err().to_string(), expected);
     }
-    /// A text within the text, read by itself.
+    /// A text within the text, parsed separately.
     #[derive(Debug)]
     struct Within;
     impl<'de> Deserialize<'de> for Within {
@@ -101,7 +101,8 @@ fn what_is_wrong_has_one_place() {
     assert_eq!(error, "missing field `name` at line 1 column 2");
 }
 
-/// Everything a reader can be asked for. Structures are left to the tests above: there we differ on purpose.
+/// A type that uses all features of a reader. Structures are covered by the tests above, since their behaviour differs
+/// intentionally.
 #[derive(Debug, PartialEq, Deserialize)]
 enum Asked {
     Nothing(()),
@@ -139,7 +140,7 @@ impl PartialEq for RawValueText {
     }
 }
 
-/// Both read the same value, or both refuse.
+/// Asserts that both read the same value, or both refuse the text.
 fn agree<'de, T: Deserialize<'de> + PartialEq + core::fmt::Debug>(text: &'de str) {
     match (from_str::<T>(text), serde_json::from_str::<T>(text)) {
         (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs, "{text}"),
@@ -250,7 +251,7 @@ proptest! {
                 prop_assert_eq!(bits(from_str(&text).ok()), bits(Some(float)), "{}", text);
             }
         }
-        // Halfway between two numbers, and next to that.
+        // The midpoint of two numbers, and numbers next to it.
         let half = (2 * mantissa + 1) << shift;
         for text in [half - 1, half, half + 1].map(|number| number.to_string()) {
             for text in [format!("{text}.0"), format!("{text}.{:0800}1", 0), format!("0.00{text}e3"), format!("{text}000e-3")] {
@@ -288,7 +289,7 @@ fn the_smallest_and_the_largest_numbers_have_their_neighbours() {
     }
 }
 
-/// The same, except for what is said of a name that should be a number.
+/// The same, except for the error message for a name that should be a number.
 fn agree_on_numbers(text: &str) {
     let ours = from_str::<Asked>(text).ok();
     assert_eq!(ours, serde_json::from_str::<Asked>(text).ok(), "{text}");
@@ -476,7 +477,7 @@ proptest! {
         agree_on_all(&format!("{{\"Carried\":{text}}}"));
     }
 
-    /// A character changed, left out or put in, or the text cut.
+    /// Texts with a character changed, removed or inserted, and truncated texts.
     #[test]
     fn and_every_text_that_is_nearly_one(value in value(), at in any::<prop::sample::Index>(), put in "[\\[\\]{}:,\"\\\\0-9eE.+\\-ntfu \n\u{1}ü]{0,2}", gone in 0..3_usize) {
         let text = format!("{{\"Any\":{value}}}");
@@ -486,7 +487,7 @@ proptest! {
         agree_on_all(&changed);
     }
 
-    /// The beginning of a text is one that was cut, unless it is a text by itself.
+    /// The beginning of a text counts as cut off, unless it is a complete text itself.
     #[test]
     fn a_text_that_was_cut_is_known(value in value(), at in any::<prop::sample::Index>()) {
         let text = serde_json::to_string(&value).unwrap();

@@ -159,7 +159,7 @@ proptest! {
         prop_assert_eq!(to_string(&numbers).unwrap(), serde_json::to_string(&numbers).unwrap());
     }
 
-    /// Of two texts that are equally short and near either may be written.
+    /// If two texts are equally short and equally near, either is correct.
     #[test]
     fn every_float_is_written_as_shortly_and_means_the_same(float in any::<f64>()) {
         let (ours, other) = (to_string(&float).unwrap(), serde_json::to_string(&float).unwrap());
