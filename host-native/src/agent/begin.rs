@@ -1,4 +1,4 @@
-//! What an engine is told of the session that it begins: everything, since the program has nothing more to say.
+//! How the engine of an agent's session is started: with everything it needs, since the program sends no further set-up.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,22 +12,22 @@ use windlass_engine::{
 use super::{BuildError, Parts};
 use crate::store::git_branch;
 
-/// Who began the session, for other readers of its transcript.
+/// The entry point recorded in the transcript, for other programs that read it.
 const ENTRYPOINT: &str = "sdk-rust";
 
-/// How long hooks may take that hear of the session's end, in milliseconds: nobody ends the program by force meanwhile.
+/// Time limit for the hooks of the session's end, in milliseconds. It is long because nothing kills the program meanwhile.
 const LAST_HOOKS_MS: u64 = 600_000;
 
-/// What the sessions of an agent go on with.
+/// Which stored session the agent's sessions resume.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Resumes {
-    /// None: they begin anew.
+    /// `None`: they start new.
     pub(super) session: Option<Which>,
     pub(super) is_fork: bool,
 }
 
 impl Resumes {
-    /// Whether all of it can be followed, where sessions are kept or are not.
+    /// Checks that this can be done, given whether there is a store.
     pub(super) fn check(&self, has_store: bool) -> Result<(), BuildError> {
         match &self.session {
             None if self.is_fork => Err(BuildError::NothingToFork),
@@ -41,7 +41,7 @@ impl Resumes {
         }
     }
 
-    /// The id that a session will have, where that is known before the store is asked. `fresh` is that of a new session.
+    /// The id that a session will have, if it is known before the store is read. `fresh` is the id of a new session.
     pub(super) fn id(&self, fresh: SessionId) -> Option<SessionId> {
         match &self.session {
             None => Some(fresh),
@@ -53,7 +53,7 @@ impl Resumes {
 }
 
 impl Parts {
-    /// How the engine of a session is started, under the id and the seed of a new one. One that goes on has its own id.
+    /// The launch options for a session's engine, with the id and seed of a new session. A resumed session keeps its own id.
     pub(super) fn launch(&self, id: SessionId, seed: [u8; 32]) -> Launch {
         let mut flags = Flags {
             fork_session: self.resumes.is_fork,
@@ -83,11 +83,11 @@ impl Parts {
         launch
     }
 
-    /// What its sessions are made of.
+    /// The configuration of the agent's sessions.
     pub(super) fn configuration(&self) -> Configuration {
         let project = &self.project;
         Configuration {
-            // What settings say is in the spec.
+            // The values from settings files are already in the spec.
             project: Arc::clone(&project.files),
             is_trusted: project.is_trusted,
             runs_programs: project.runs_programs,

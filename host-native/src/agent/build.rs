@@ -1,4 +1,4 @@
-//! From what was said to an agent: everything is checked here, and nothing is started.
+//! Builds an agent from what its builder was given: everything is checked here, and nothing is started.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -102,7 +102,7 @@ impl AgentBuilder {
         }
         let can_detach = |tool: &ToolDefinition| tool.background_param.is_some();
         if has_all_builtin && spec.tools.definitions.iter().any(can_detach) {
-            // What runs in the background is read and stopped.
+            // These tools read and stop background tasks.
             spec.offer([CoreTool::TaskOutput, CoreTool::TaskStop]);
         }
         refuse_misspelt(&spec)?;
@@ -149,7 +149,7 @@ impl AgentBuilder {
         })
     }
 
-    /// The way to the model, and what `system/init` says about the key.
+    /// The transport to the model, and the value of `apiKeySource` in `system/init`.
     fn reach_model(&mut self) -> Result<(Arc<dyn Transport>, &'static str), BuildError> {
         if let Some(transport) = self.transport.take() {
             return Ok((transport, "none"));
@@ -172,7 +172,7 @@ impl AgentBuilder {
         Ok((Arc::new(endpoint), if has_key { "user" } else { "none" }))
     }
 
-    /// What the settings files come to.
+    /// The merged permissions of the settings files.
     fn layered(
         &self,
         environment: &Environment,
@@ -191,7 +191,7 @@ impl AgentBuilder {
     ) -> Result<PermissionPolicy, BuildError> {
         let as_root = os::is_root();
         let mode = self.mode.or(layered.mode).unwrap_or_default();
-        // Whoever may say the mode in a file of settings may open it there.
+        // A settings file that may set the mode may also allow it.
         let opened = self.bypass || self.mode.is_none() && layered.mode == Some(mode);
         if mode == Mode::BypassPermissions {
             if !opened {
@@ -241,7 +241,7 @@ impl AgentBuilder {
             .fold(prompt, |prompt, text| prompt.with_appended(text))
     }
 
-    /// Every tool there is, and the plugins that some of them come from.
+    /// All tools, and the plugins that some of them come from.
     fn offered(
         &mut self,
         sandbox: Option<&Sandbox>,
@@ -281,7 +281,7 @@ impl AgentBuilder {
         Ok((offered, plugins))
     }
 
-    /// The sandbox for commands, if there is to be one and can be, and what is missing for it.
+    /// The sandbox for commands, if one is configured and available, and what the system lacks for it.
     fn confined(
         &self,
         environment: &Environment,
@@ -301,7 +301,7 @@ impl AgentBuilder {
         }
     }
 
-    /// What the session runs in, in this directory.
+    /// The environment of a session in this directory.
     fn environment(&self, cwd: String) -> Result<Environment, BuildError> {
         let directories: Result<Vec<String>, BuildError> = self
             .directories
@@ -339,14 +339,16 @@ impl AgentBuilder {
         })
     }
 
-    /// Where compiled components and the key of their seals are kept. The ones are executed, because the other says so.
+    /// The directories of compiled components and of the key of their seals. Compiled components are executed because that key
+    /// vouches for them.
     fn closed_places(&self) -> impl Iterator<Item = PathBuf> {
         let places = self.components.places();
         places.into_iter().map(|path| real(&path))
     }
 
-    /// Where compiled components and the key of their seals are kept, which are executed; the folders of this program, and what it
-    /// says beside; and what in these directories becomes authority because something leads there.
+    /// The directories that tools must not change without a person: those of [`closed_places`](Self::closed_places),
+    /// the program's own folders and the ones named by the builder, and paths in the workspace that links, settings,
+    /// commands or variables refer to.
     fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
         let said = self.own_directories.iter().map(|path| real(path));
@@ -369,7 +371,7 @@ impl AgentBuilder {
     }
 }
 
-/// Where windlass keeps its configuration, what it has compiled, and its data.
+/// The folders of windlass for configuration, cache and data.
 fn folders_of_program() -> impl Iterator<Item = PathBuf> {
     let base = etcetera::choose_base_strategy().ok();
     let folders = base.map(|base| [base.config_dir(), base.cache_dir(), base.data_dir()]);
@@ -380,7 +382,7 @@ fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// With further directories in which tools may work. One that is not there is left out.
+/// Adds directories in which tools may work. Directories that do not exist are left out.
 fn with_directories(mut environment: Environment, directories: &[String]) -> Environment {
     let real = directories
         .iter()
@@ -397,7 +399,7 @@ fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {
         .collect()
 }
 
-/// What a rule forbids would run if its name is nearly that of a tool.
+/// Refuses a rule whose tool name is a near miss of a real one: the call it should have forbidden would run.
 fn refuse_misspelt(spec: &Spec) -> Result<(), BuildError> {
     let tools: Vec<&str> = spec
         .tools
@@ -413,11 +415,11 @@ fn refuse_misspelt(spec: &Spec) -> Result<(), BuildError> {
 }
 
 fn dollars(given: f64) -> Result<Usd, BuildError> {
-    // Through decimal digits, which also refuses what is negative, infinite or no number.
+    // Formats as decimal digits first: parsing them also refuses negative and infinite values and NaN.
     Usd::parse(&format!("{given:.9}")).ok_or(BuildError::Budget { given })
 }
 
-/// What the Messages API takes as a tool's name.
+/// Whether the Messages API accepts this as a tool's name.
 fn is_tool_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     (1..=64).contains(&name.len()) && name.bytes().all(plain)

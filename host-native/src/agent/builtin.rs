@@ -9,13 +9,13 @@ use super::{BuildError, components::Components, settings::Variables};
 use crate::bash::Bash;
 use crate::{host::RunTool, sandbox::Sandbox};
 
-/// A tool with what runs it.
+/// A tool definition with the code that runs it.
 pub(super) struct Offered {
     pub(super) definition: ToolDefinition,
     pub(super) runner: Arc<dyn RunTool>,
 }
 
-/// Which of the built-in tools an agent has.
+/// The selection of built-in tools of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Selection {
     None,
@@ -24,7 +24,7 @@ pub(super) enum Selection {
 }
 
 impl Selection {
-    /// The chosen tools. Reads declarations only: wasmtime does not start before the first call.
+    /// The selected tools. Only reads their declarations: wasmtime does not start before the first call.
     pub(super) fn take(
         self,
         components: &mut Components,

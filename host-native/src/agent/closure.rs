@@ -1,4 +1,4 @@
-//! One call of a closure: its input read, its panics caught, its time kept, its cancellation heard.
+//! One call of a closure: reads its input, catches panics, applies the timeout and delivers the cancellation.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -18,10 +18,10 @@ use windlass_core::{
 
 use crate::host::{RunTool, panic_text};
 
-/// Reports of progress that may wait to be told. More than that say nothing new.
+/// Capacity of the channel for progress reports. Further ones are dropped.
 const PROGRESS_AHEAD: usize = 16;
 
-/// What a closure can know of its call, and say while it runs.
+/// Describes the tool call to a closure and lets it report progress.
 #[derive(Debug)]
 pub struct ToolContext {
     call: ToolCall,
@@ -31,14 +31,13 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// The call: the model's id of it, the files it was granted, what earlier calls saw of them.
+    /// The tool call: its id from the model, its file grants, and the file versions that earlier calls saw.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         &self.call
     }
 
-    /// The name of this call and attempt: equal when the same call is made again after a crash, so it serves
-    /// as idempotency key.
+    /// The id of this call. It is the same when the call is repeated after a crash, so it can serve as an idempotency key.
     #[must_use]
     pub fn effect_id(&self) -> EffectId {
         self.id
@@ -50,23 +49,23 @@ impl ToolContext {
         self.cancel.is_cancelled()
     }
 
-    /// Ends when the call is cancelled. One waiter at a time.
+    /// Completes when the call is cancelled. Supports one waiter at a time.
     #[must_use]
     pub fn cancelled(&self) -> Cancelled {
         self.cancel.cancelled()
     }
 
-    /// Says what is being done: the application gets a `tool_progress` message.
+    /// Reports progress: the application gets a `tool_progress` message.
     pub fn progress(&self, text: impl Into<String>) {
-        // A full channel has enough to tell already; a closed one has nobody who listens.
+        // If the channel is full, enough reports are waiting; if it is closed, nobody listens.
         let _ = self.progress.try_send(text.into());
     }
 }
 
-/// What a closure does with its input.
+/// The body of a closure: takes the input, returns the result.
 pub(super) type Work = dyn Fn(RawJson, ToolContext) -> BoxFuture<'static, ToolResult> + Send + Sync;
 
-/// Reads the input before the closure sees it.
+/// Deserializes the input before the closure is called.
 pub(super) fn typed<I, F>(handler: F) -> Box<Work>
 where
     I: DeserializeOwned,
@@ -74,7 +73,7 @@ where
 {
     Box::new(move |input, context| match input.decode::<I>() {
         Ok(input) => handler(input, context),
-        // The schema let it through, but the type is stricter.
+        // The input matches the schema, but the type is stricter.
         Err(error) => {
             let text = format!("The input of {} does not fit: {error}", context.call.name);
             std::future::ready(ToolResult::error(text)).boxed()
@@ -87,11 +86,11 @@ where
 pub(super) enum Stop {
     /// Its future is dropped at once.
     Drop,
-    /// It is told, and ends by itself.
+    /// It is signalled and ends by itself.
     Signal,
 }
 
-/// A closure as the host calls it.
+/// A closure as a tool of the host.
 pub(super) struct Closure {
     work: Box<Work>,
     stop: Stop,
@@ -151,7 +150,7 @@ impl RunTool for Closure {
     }
 }
 
-/// What looks after lost calls, beside the tool that runs them.
+/// A tool together with the probe for its lost calls.
 pub(super) struct WithProbe {
     pub(super) handler: Arc<dyn RunTool>,
     pub(super) probe: Box<dyn Fn(Probe) -> BoxFuture<'static, Probed> + Send + Sync>,

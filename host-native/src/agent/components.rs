@@ -1,4 +1,4 @@
-//! Tools that are components: those that come with windlass, and files that the embedder names.
+//! Tools that are components: those that come with windlass, and component files named by the embedder.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::{
     plugins::{Cache, Plugin, PluginHost, PluginHostConfig},
 };
 
-/// Where components run, and which there are beside those that come with windlass.
+/// The component host, and the component files beside the built-in components.
 #[derive(Default)]
 pub(super) struct Components {
     pub(super) host: Option<PluginHost>,
@@ -24,7 +24,7 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// The tools that come with windlass. Reads declarations only: wasmtime does not start before the first call.
+    /// The tools that come with windlass. Only reads their declarations: wasmtime does not start before the first call.
     pub(super) fn built_in(&mut self) -> Result<Vec<Offered>, BuildError> {
         let host = self.host();
         let mut tools = Vec::new();
@@ -34,7 +34,7 @@ impl Components {
         Ok(tools)
     }
 
-    /// The tools of the files, and what `system/init` says of them.
+    /// The tools of the component files, and their entries in `system/init`.
     pub(super) fn of_files(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
         let mut offered = Vec::new();
         let mut infos = Vec::new();
@@ -54,7 +54,7 @@ impl Components {
         Ok((offered, infos))
     }
 
-    /// Where compiled components and the keys of their seals are: nothing but windlass may reach them.
+    /// The directories of compiled components and of the keys of their seals. Only windlass may access them.
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let of_user = Cache::of_user();
         let other = self.host.as_ref().and_then(PluginHost::cache);
@@ -62,13 +62,13 @@ impl Components {
         places.map(Path::to_path_buf).collect()
     }
 
-    /// Those of the embedder's own host, made if they are not there, as real paths.
+    /// The directories of the embedder's own component host, created if missing, as real paths.
     pub(super) fn own_places_made(&self) -> Vec<PathBuf> {
         let cache = self.host.as_ref().and_then(PluginHost::cache);
         cache.map(Cache::places_made).unwrap_or_default()
     }
 
-    /// The one host of all components.
+    /// The one host that runs all components.
     fn host(&mut self) -> PluginHost {
         let host = self.host.get_or_insert_with(default_plugin_host);
         host.clone()
@@ -88,8 +88,8 @@ fn of_plugin(plugin: &Plugin) -> Vec<Offered> {
         .collect()
 }
 
-/// Where components run unless the embedder says otherwise: compiled code is kept in the user's cache
-/// directory, which no grant reaches; nor does one reach the configuration.
+/// The component host unless the embedder sets one: compiled code is kept in the user's cache directory. No grant
+/// covers that directory or the configuration directory.
 fn default_plugin_host() -> PluginHost {
     let cache = Cache::of_user();
     let configuration = etcetera::choose_base_strategy()

@@ -1,5 +1,5 @@
-//! What git itself says of its settings: which files it reads them from, and what these lead to. Two readers of one language
-//! differ, so the one that counts is asked.
+//! Asks git which files it reads its settings from, and which paths these settings refer to. Git itself is asked
+//! because a second parser of the format could disagree with it.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -15,17 +15,17 @@ use std::{
 
 use crate::child;
 
-/// Files that are named under a condition which does not hold now, and are looked at all the same.
+/// The maximum number of files of conditional includes that are read although their condition does not hold now.
 const MOST_FILES: usize = 16;
 
-/// A git that reads settings for a folder.
+/// The git program, and the folder whose settings it reads.
 pub(super) struct Git<'a> {
     program: PathBuf,
     root: &'a Path,
     home: Option<&'a Path>,
 }
 
-/// A setting, and where it stands.
+/// A setting, with the file that contains it.
 struct Setting {
     file: PathBuf,
     key: String,
@@ -33,7 +33,7 @@ struct Setting {
 }
 
 impl<'a> Git<'a> {
-    /// The git of the search path; none in a folder that a session works in.
+    /// The first git in the search path that is outside of the session's workspace.
     pub(super) fn find(
         search: &OsStr,
         roots: &[&Path],
@@ -55,7 +55,7 @@ impl<'a> Git<'a> {
         })
     }
 
-    /// Files and folders from which git takes orders in this folder, as its settings name them.
+    /// Files and folders from which git takes settings or runs hooks in this folder, as its settings name them.
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let mut places = Vec::new();
         let mut seen = BTreeSet::new();
@@ -67,7 +67,7 @@ impl<'a> Git<'a> {
                 let is_include = setting.key == "include.path"
                     || setting.key.starts_with("includeif.") && setting.key.ends_with(".path");
                 if setting.key == "core.hookspath" {
-                    // They run at the top of the work tree.
+                    // Hooks run at the top of the work tree.
                     let tops = self.root.ancestors().filter(|it| it.join(".git").exists());
                     let from = tops.chain([self.root]);
                     places.extend(from.map(|top| self.meant(top, &setting.value)));
@@ -89,7 +89,7 @@ impl<'a> Git<'a> {
         places
     }
 
-    /// All settings that hold in the folder, or those of a file; none where git cannot say.
+    /// All settings that apply in the folder, or those of one file. Empty if git fails.
     fn read(&self, file: Option<&Path>) -> Vec<Setting> {
         let mut command = child::command(&self.program);
         command.arg("-C").arg(self.root).arg("config");
@@ -104,7 +104,7 @@ impl<'a> Git<'a> {
         settings_of(&said, self.root)
     }
 
-    /// The file that a value means.
+    /// The path that a setting's value refers to.
     fn meant(&self, folder: &Path, value: &Path) -> PathBuf {
         let named = match (value.strip_prefix("~"), self.home) {
             (Ok(rest), Some(home)) => home.join(rest),
@@ -114,14 +114,14 @@ impl<'a> Git<'a> {
     }
 }
 
-/// So long git may take to say what its settings are.
+/// How long git may take to list its settings.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// So many bytes it may say.
+/// How many bytes git may write.
 const MOST_SAID: u64 = 1 << 20;
 
-/// What a program says on standard output; none where it says too much or takes too long: its files may be pipes, which it waits for,
-/// or devices that never end.
+/// The standard output of a program; `None` if it is too large or takes too long. Settings files may be pipes, on
+/// which git blocks, or devices that never end.
 fn said(mut command: Command) -> Option<Vec<u8>> {
     let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
     let stdout = child.stdout.take()?;
@@ -129,7 +129,7 @@ fn said(mut command: Command) -> Option<Vec<u8>> {
     std::thread::spawn(move || {
         let mut said = Vec::new();
         let read = stdout.take(MOST_SAID + 1).read_to_end(&mut said);
-        // Nobody may be waiting any more.
+        // The receiver may have stopped waiting.
         let _ = tell.send(read.map(|_| said));
     });
     let said = told.recv_timeout(PATIENCE).ok().and_then(Result::ok);
@@ -141,7 +141,7 @@ fn said(mut command: Command) -> Option<Vec<u8>> {
     said
 }
 
-/// What git says of its settings, each with the file that has it.
+/// Parses git's list of settings, each with the file that contains it.
 fn settings_of(said: &[u8], root: &Path) -> Vec<Setting> {
     let mut fields = said.split(|byte| *byte == 0);
     let mut settings = Vec::new();

@@ -16,7 +16,7 @@ use windlass_core::{
 
 use crate::host::{RunHook, panic_text};
 
-/// What a hook can know of its run beside its input.
+/// Describes a hook's run, beside its input.
 #[derive(Debug)]
 pub struct HookContext {
     tool_use_id: Option<String>,
@@ -25,33 +25,33 @@ pub struct HookContext {
 }
 
 impl HookContext {
-    /// The call it is about, in events about calls.
+    /// The id of the tool call, for events about tool calls.
     #[must_use]
     pub fn tool_use_id(&self) -> Option<&str> {
         self.tool_use_id.as_deref()
     }
 
-    /// The name of this run: equal when the hook is run again after a crash, so it serves as idempotency key.
+    /// The id of this run. It is the same when the hook is run again after a crash, so it can serve as an idempotency key.
     #[must_use]
     pub fn effect_id(&self) -> EffectId {
         self.id
     }
 
-    /// Whether its time is over, or the run was interrupted.
+    /// Whether the time limit was reached or the run was interrupted.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Ends when its time is over or the run is interrupted: nobody waits for the answer any more. One waiter
-    /// at a time.
+    /// Completes when the time limit is reached or the run is interrupted; the answer is no longer waited for.
+    /// Supports one waiter at a time.
     #[must_use]
     pub fn cancelled(&self) -> Cancelled {
         self.cancel.cancelled()
     }
 }
 
-/// What a hook may give: an output, or a failure, which means what the hook's policy says.
+/// What a hook may return: an output, or a failure, which is handled by the hook's failure policy.
 pub trait IntoHookAnswer {
     /// The answer.
     fn into_answer(self) -> HookAnswer;
@@ -80,7 +80,7 @@ impl<O: IntoHookAnswer, E: fmt::Display> IntoHookAnswer for Result<O, E> {
 
 type Work = dyn Fn(HookInput, HookContext) -> BoxFuture<'static, HookAnswer> + Send + Sync;
 
-/// A closure as the host runs it.
+/// A closure as a hook of the host.
 pub(super) struct HookClosure(Arc<Work>);
 
 impl HookClosure {

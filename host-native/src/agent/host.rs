@@ -1,4 +1,4 @@
-//! Performs what the engine of a session asks for, and tells the runs of the session why it ends.
+//! Performs the effects of a session's engine, and tells the session's runs why it ends.
 
 use std::{
     collections::BTreeMap,
@@ -31,19 +31,19 @@ use crate::{
     host::{MessageSink, NativeHost},
 };
 
-/// What a host has no way to do for a program that never asks for it.
+/// The error of effects that only the engine of the SDKs requests.
 const NOT_ASKED: &str = "a program does not ask this of its engine";
 
 /// The host of the engine of one session.
 pub(super) struct AgentHost {
     native: NativeHost,
     queue: Arc<PromptQueue>,
-    /// Where the id of the session becomes known.
+    /// Publishes the id of the session once it is known.
     known: watch::Sender<Option<SessionId>>,
     common: CommonEffects,
     record: Option<Arc<super::RecordTo>>,
     journal: Mutex<Option<JournalSink>>,
-    /// Where the engine hears of what happens here.
+    /// Sends events of this host to the engine.
     events: mpsc::UnboundedSender<Input>,
 }
 
@@ -81,12 +81,12 @@ impl AgentHost {
         }
     }
 
-    /// The servers that the program has described, as the engine is told of them.
+    /// The configurations of the servers that the program has added, for the engine.
     pub(super) fn server_configurations(&self) -> BTreeMap<String, RawJson> {
         self.common.servers.configurations()
     }
 
-    /// Everything that the engine is told but for the outcomes of its effects.
+    /// All inputs of the engine except the outcomes of its effects.
     pub(super) fn inputs<'h>(
         &'h self,
         mut arriving: mpsc::UnboundedReceiver<Input>,
@@ -104,7 +104,7 @@ impl AgentHost {
                 return Poll::Pending;
             }
             match arriving.poll_recv(cx) {
-                // Nobody can say anything any more.
+                // All senders are gone: no further input can come.
                 Poll::Ready(None) => {
                     has_ended = true;
                     Poll::Ready(Some(Input::InputEnded))
@@ -114,14 +114,14 @@ impl AgentHost {
         })
     }
 
-    /// Nothing is answered any more: every run hears why, and the engine ends.
+    /// Ends the session: every run gets the reason, and the engine stops.
     fn give_up(&self, reason: RunError) {
         self.queue.close(reason);
-        // This host holds the other end for as long as there is an engine.
+        // Cannot fail: this host holds the receiver as long as there is an engine.
         let _ = self.events.send(Input::Stop);
     }
 
-    /// Connects to a server. One that the program has described itself is not gone without.
+    /// Connects to a server. If it was added by the program and fails, the session ends.
     async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
         let server = request.name.clone();
         let is_required = self.common.servers.is_named(&request);
@@ -144,7 +144,7 @@ impl AgentHost {
             Ok(outcome) => outcome,
             Err(Effect::Configure(_)) => Outcome::Configured(Err(NOT_ASKED.to_owned())),
             Err(Effect::Look(_)) => Outcome::Looked(Err(ReplyError::new(NOT_ASKED))),
-            // What a later engine asks for is not done here.
+            // Effects of later engine versions are not supported here.
             Err(_) => Outcome::Finished,
         }
     }
@@ -172,7 +172,7 @@ impl EngineHost for AgentHost {
         };
         let answers = self.native.perform(id, effect, cancel);
         match call {
-            // What is not kept is in the messages all the same.
+            // Output that is not saved is still in the messages.
             Some(call) => self
                 .common
                 .keeping_output(id.session, call, answers, |_| {}),
@@ -198,7 +198,7 @@ impl EngineHost for AgentHost {
     }
 
     fn opened(&self, session: SessionId) {
-        // Nobody need want to know it.
+        // There may be no receiver.
         let _ = self.known.send(Some(session));
     }
 
@@ -215,7 +215,7 @@ impl EngineHost for AgentHost {
 
     fn journal(&self, session: SessionId, line: &str) {
         let Some(record) = &self.record else { return };
-        // A panic of the sink leaves it as it is.
+        // A panic of the sink does not invalidate it.
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         journal.get_or_insert_with(|| record(session))(line);
     }
@@ -228,7 +228,7 @@ impl EngineHost for AgentHost {
         self.common.servers.disconnect(connection);
     }
 
-    // What follows is for engines that speak in lines, or for a person who reads them.
+    // The methods below are for engines that speak the line protocol, or for a person at a terminal.
 
     async fn room(&self) {}
 

@@ -1,4 +1,4 @@
-//! What a person says: once, or again and again.
+//! The input of a run: one prompt or a stream of them.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub(super) enum Kind {
 }
 
 impl UserInput {
-    /// A stream of user messages. Each is answered in its turn, with a result of its own; the messages about
-    /// all of them come in one [`Run`](super::Run), which ends when the stream has ended and all is answered.
-    /// The stream is read a few messages ahead of the answers.
+    /// A stream of user messages. Each is answered in turn, with its own result. The messages of all answers come in
+    /// one [`Run`](super::Run), which ends when the stream has ended and everything is answered. The stream is read a
+    /// few messages ahead of the answers.
     pub fn stream<S>(messages: S) -> Self
     where
         S: Stream + Send + 'static,

@@ -1,4 +1,4 @@
-//! Tools of this program under the name of a server.
+//! Tools of this program under a server's name.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use windlass_core::{message::McpServer as Listed, permission::server_tool_name};
 use super::Tool;
 
 /// An MCP server inside this program: tools under one name, without a process or a connection (Agent SDK reference,
-/// `createSdkMcpServer`). The model calls a tool of it as `mcp__name__tool`; rules may name the server
-/// (`mcp__name`), agents too, and `system/init` lists it as connected.
+/// `createSdkMcpServer`). The model calls its tools as `mcp__name__tool`. Rules and agents may name the server
+/// (`mcp__name`), and `system/init` lists it as connected.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -32,7 +32,8 @@ pub struct McpServer {
 }
 
 impl McpServer {
-    /// A server without tools. In the names of its tools, what is no letter, digit, `_` or `-` of its own becomes `_`.
+    /// A server without tools. In the tool names, every character of the server's name other than letters, digits,
+    /// `_` and `-` becomes `_`.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -41,25 +42,25 @@ impl McpServer {
         }
     }
 
-    /// Adds a tool, named as within the server.
+    /// Adds a tool, by its name within the server.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// Its name.
+    /// The server's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its version, as the program that has it counts versions.
+    /// The server's version, in the program's own numbering.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Its tools under the names by which the model calls them.
+    /// The server's tools under the names by which the model calls them.
     pub(super) fn into_tools(self) -> impl Iterator<Item = Tool> {
         let server = self.name;
         self.tools.into_iter().map(move |mut tool| {
@@ -68,7 +69,7 @@ impl McpServer {
         })
     }
 
-    /// What `system/init` says of it: there is nothing that could fail to connect.
+    /// The server's entry in `system/init`. It is always connected.
     pub(super) fn listed(&self) -> Listed {
         Listed {
             name: self.name.clone(),

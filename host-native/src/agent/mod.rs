@@ -1,8 +1,8 @@
 //! An agent inside your program.
 //!
-//! [`Agent::builder`] says what the agent is: model, prompt, tools, what may run. Then
-//! [`Agent::query`] asks once and gives a stream of messages, [`Agent::run`] asks once and gives the
-//! result, and [`Agent::session`] is a conversation.
+//! [`Agent::builder`] describes the agent: model, prompt, tools, permissions. Then [`Agent::query`] answers one
+//! prompt as a stream of messages, [`Agent::run`] answers one prompt and returns the result, and [`Agent::session`]
+//! starts a conversation.
 //!
 //! ```no_run
 //! use windlass::{Agent, NoInput, Tool};
@@ -74,28 +74,28 @@ use crate::{
     store::SharedStore,
 };
 
-/// Messages that may wait to be read before the loop waits too.
+/// Capacity of the message channel. The session waits while it is full.
 const MESSAGES_AHEAD: usize = 64;
 
-/// What an agent is: made once, used for any number of prompts and sessions. Cloning is cheap.
+/// An agent: built once, used for any number of prompts and sessions. Cloning is cheap.
 #[derive(Clone)]
 pub struct Agent {
     parts: Arc<Parts>,
 }
 
-/// Looks at every message before it is handed on.
+/// Sees every message before it is delivered.
 type MessageCallback = dyn Fn(&Message) + Send + Sync;
 
-/// Gives, for a session that begins, what takes the lines of its journal.
+/// Called when a session starts; returns the sink for the lines of its journal.
 pub(crate) type RecordTo = dyn Fn(SessionId) -> JournalSink + Send + Sync;
 
-/// What takes the lines of a journal, without their line ends.
+/// Receives the lines of a journal, without line ends.
 pub type JournalSink = Box<dyn FnMut(&str) + Send>;
 
-/// Everything that the sessions of an agent share.
+/// What the sessions of an agent share.
 struct Parts {
     spec: Arc<Spec>,
-    /// The same for the engine of a session, which is always told of prompts.
+    /// Like `spec`, for sessions with an engine, which always get prompts replayed.
     spec_of_sessions: Arc<Spec>,
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
@@ -111,56 +111,55 @@ struct Parts {
     seed: Option<[u8; 32]>,
     sandbox_lacks: Vec<Lack>,
     warnings: Vec<String>,
-    /// What settings add to the environment of programs.
+    /// Environment variables from settings, for the processes that are started.
     variables: settings::Variables,
     project: Project,
-    /// What files hold is kept before they are changed.
+    /// Whether the contents of files are saved before they are changed.
     file_checkpoints: bool,
 }
 
-/// What the project brings along, where its files are read.
+/// The project's own files, if settings files are read.
 #[derive(Default)]
 struct Project {
     /// Commands, skills, agents, instructions.
     files: Arc<ProjectFiles>,
-    /// A person has trusted its folder, or the program does.
+    /// Whether a person, or the embedding program, has trusted the project's folder.
     is_trusted: bool,
-    /// What its files start runs.
+    /// Whether the programs that its files start may run.
     runs_programs: bool,
 }
 
 impl Agent {
-    /// What settings and the project's files say and does not count, and why: sentences for the person.
+    /// What was ignored in settings and the project's files, and why: sentences for the person.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.parts.warnings
     }
 
-    /// What this kernel does not give of that which [`AgentBuilder::sandbox`] asks for. Where it is more than Landlock, commands
-    /// are not confined.
+    /// What this kernel lacks for the sandbox of [`AgentBuilder::sandbox`]. If more than Landlock is missing,
+    /// commands are not confined.
     #[must_use]
     pub fn sandbox_lacks(&self) -> &[Lack] {
         &self.parts.sandbox_lacks
     }
 
-    /// Says what the agent is, step by step.
+    /// Starts the description of an agent.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::new()
     }
 
-    /// Asks in a session of its own and gives the messages as they come. The input is text, or a stream of
-    /// user messages ([`UserInput::stream`]).
+    /// Sends a prompt in a new session and returns the messages as they come. The input is text, or a stream of user
+    /// messages ([`UserInput::stream`]).
     ///
-    /// The work goes on in a tokio task whether the messages are read or not, until [`Run`] is dropped: that
-    /// stops it.
+    /// The work runs in a tokio task whether the messages are read or not. Dropping the [`Run`] stops it.
     pub fn query(&self, input: impl Into<UserInput>) -> Run {
         self.session().only_prompt(input)
     }
 
-    /// Asks in a session of its own and waits for the result.
+    /// Sends a prompt in a new session and waits for the result.
     ///
-    /// A run that failed, because a limit was reached or the model could not be asked, is a result too:
-    /// look at [`ResultMessage::subtype`].
+    /// A run that failed, for example because a limit was reached or the model could not be reached, also has a
+    /// result: see [`ResultMessage::subtype`].
     ///
     /// # Errors
     /// [`RunError`] when there is no result.
@@ -168,51 +167,52 @@ impl Agent {
         self.query(input).result().await
     }
 
-    /// Starts a conversation: prompts that see what came before.
+    /// Starts a conversation: each prompt sees the earlier ones.
     #[must_use]
     pub fn session(&self) -> Session {
         Session::start(self)
     }
 
-    /// What its sessions are told, for a [`windlass_core::Session`] that you turn yourself.
+    /// The spec of the agent's sessions, for a [`windlass_core::Session`] that you drive yourself.
     #[must_use]
     pub fn spec(&self) -> Arc<Spec> {
         Arc::clone(&self.parts.spec)
     }
 
-    /// What its sessions offer: commands, agents, models, output styles, and who pays.
+    /// What the agent's sessions offer: commands, agents, models, output styles, and the account.
     #[must_use]
     pub fn initialization(&self) -> Initialization {
         self.parts.spec.initialization()
     }
 
-    /// Commands that a prompt may begin with.
+    /// Slash commands that a prompt may begin with.
     #[must_use]
     pub fn supported_commands(&self) -> Vec<SlashCommand> {
         self.initialization().commands
     }
 
-    /// Models that are known, with what they support.
+    /// Known models, with what they support.
     #[must_use]
     pub fn supported_models(&self) -> Vec<ModelInfo> {
         self.initialization().models
     }
 
-    /// Agents that can be started: those built in, and the agent's own.
+    /// Subagents that can be started: the built-in ones and those added to this agent.
     #[must_use]
     pub fn supported_agents(&self) -> Vec<AgentInfo> {
         self.initialization().agents
     }
 
-    /// Who pays, as far as is known.
+    /// The account that pays, if known.
     #[must_use]
     pub fn account_info(&self) -> AccountInfo {
         self.initialization().account
     }
 
-    /// A host with its tools, hooks and callbacks, for a session that you turn yourself ([`windlass_core::drive`]) or for a host of
-    /// your own around it. Its messages come out of the receiver; the session waits while they are not taken. It keeps nothing:
-    /// what lasts is the engine's business, which [`Agent::session`] runs on.
+    /// A host with the agent's tools, hooks and callbacks, for a session that you drive yourself
+    /// ([`windlass_core::drive`]) or for your own host around it. Its messages come from the receiver; the session
+    /// waits while they are not taken. It stores nothing: persistence is part of the engine, on which
+    /// [`Agent::session`] runs.
     #[must_use]
     pub fn host(&self) -> (NativeHost, mpsc::Receiver<Message>) {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
@@ -228,14 +228,14 @@ impl Agent {
             .with_cwd(parts.spec.environment.cwd.as_str())
     }
 
-    /// The id and the seed of a new session: as they were fixed, else from the system's randomness.
+    /// The id and seed of a new session: the configured ones, or random ones.
     fn identity(&self) -> (SessionId, [u8; 32]) {
         let seed = self.parts.seed.unwrap_or_else(random_seed);
         let id = self
             .parts
             .session_id
             .unwrap_or_else(|| match self.parts.seed {
-                // Of the seed alone, so that everything is the same the next time.
+                // Derived from the seed alone, so that every session gets the same id.
                 Some(seed) => Seeded::new(seed).uuid(),
                 None => fresh_uuid(),
             });

@@ -1,4 +1,4 @@
-//! Repositories below a workspace: submodules, clones, work trees, and folders in which git keeps what belongs to them.
+//! Git repositories below a workspace: submodules, clones, work trees, and git directories.
 
 use std::{
     collections::VecDeque,
@@ -8,29 +8,29 @@ use std::{
 
 use crate::regular::{self, Link};
 
-/// Entries that are looked at, the nearest first: a session does not wait for a large tree.
+/// The maximum number of directory entries visited, nearest first, so that a large tree does not delay a session.
 const MOST_ENTRIES: usize = 3_000;
 
-/// Repositories that are looked at.
+/// The maximum number of repositories.
 const MOST_FOUND: usize = 64;
 
-/// Bytes of a list of submodules that are read.
+/// How many bytes of `.gitmodules` are read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Folders of which there are many, and which others fill.
+/// Large folders that are filled by other programs; not searched.
 const PASSED_OVER: [&str; 2] = ["node_modules", "target"];
 
-/// What lies below a folder.
+/// The repositories below a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nested {
     /// Folders with a `.git`.
     pub(super) work_trees: Vec<PathBuf>,
-    /// Folders that git would take for a repository, whatever they are called.
+    /// Folders that git would recognize as a repository, by their contents.
     pub(super) kept: Vec<PathBuf>,
 }
 
 impl Nested {
-    /// Looks for them, also where the list of submodules says that there are some. Links are not followed.
+    /// Searches the folder, and reads the list of submodules. Symbolic links are not followed.
     pub(super) fn below(root: &Path) -> Self {
         let mut found = Self::default();
         let listed = listed(root).into_iter().map(|folder| root.join(folder));
@@ -73,7 +73,7 @@ impl Nested {
     }
 }
 
-/// The folders of submodules, as the repository lists them.
+/// The folders of submodules, as `.gitmodules` lists them.
 fn listed(root: &Path) -> Vec<PathBuf> {
     let list = root.join(".gitmodules");
     let bytes = regular::read(&list, Link::Followed, MOST_BYTES).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Without the feature `plugins` there are no components.
+//! Stand-in for components when the feature `plugins` is off.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use windlass_core::message::PluginInfo;
 
 use super::{BuildError, builtin::Offered};
 
-/// None.
+/// No components.
 #[derive(Default)]
 pub(super) struct Components {}
 

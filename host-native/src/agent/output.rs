@@ -1,4 +1,4 @@
-//! What a closure may give back.
+//! Return values of closures.
 
 use std::fmt::Display;
 
@@ -7,15 +7,15 @@ use windlass_core::{RawJson, tool::ToolResult};
 
 /// A value that a tool may return. The model reads it as text.
 ///
-/// Implemented for text, numbers and `bool`, `()`, [`serde_json::Value`], any `Serialize` inside [`Json`],
-/// [`ToolResult`] itself for everything else that a result can carry, and a [`Result`] of any of these: its
-/// error is told to the model, and the loop goes on.
+/// Implemented for text, numbers, `bool`, `()`, [`serde_json::Value`], any `Serialize` inside [`Json`],
+/// [`ToolResult`] for everything else that a result can hold, and a [`Result`] of any of these. An error goes to the
+/// model as an error result, and the conversation continues.
 pub trait IntoToolResult {
     /// The result of the call.
     fn into_tool_result(self) -> ToolResult;
 }
 
-/// A value as JSON: the model reads the text, programs find it in `tool_use_result`.
+/// A value as JSON: the model reads the text, and programs find the value in `tool_use_result`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
@@ -49,7 +49,7 @@ impl IntoToolResult for ToolResult {
     }
 }
 
-/// Done, and there is nothing to tell.
+/// Success without output.
 impl IntoToolResult for () {
     fn into_tool_result(self) -> ToolResult {
         ToolResult::text("Done.")

@@ -1,5 +1,5 @@
-//! What becomes authority in a workspace not by its name, but because something that does leads there: links, the pointers and
-//! settings of git, and the folders in which programs are looked for.
+//! Paths in a workspace that need protection not because of their names, but because something refers to them:
+//! symbolic links, git's pointers and settings, and the search path for programs.
 
 use std::{
     ffi::OsStr,
@@ -18,7 +18,7 @@ use crate::{
     sandbox::TELLING_IN_GIT,
 };
 
-/// Names below a workspace from which a link may lead to where orders are kept, beside profiles and the settings of programs.
+/// Paths below a workspace that may be links to executable configuration, beside shell profiles and the settings of programs.
 const NAMED: [&str; 9] = [
     ".bashrc.d",
     ".claude",
@@ -44,19 +44,19 @@ const LISTED: [&str; 9] = [
     ".ssh",
 ];
 
-/// Entries of one folder that are looked at.
+/// How many entries of one folder are inspected.
 const MOST_ENTRIES: usize = 1000;
 
-/// Bytes of a file of git that are read.
+/// How many bytes of a git file are read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Repositories whose settings git is asked about.
+/// For how many repositories git is asked for its settings.
 #[cfg(unix)]
 const MOST_ASKED: usize = 16;
 
-/// The places of these workspaces, as real paths.
+/// The paths in these workspaces that need protection, as real paths.
 pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -> Vec<PathBuf> {
-    // To look through a workspace and to ask git take about the same time.
+    // Both run in parallel: searching the workspace and asking git take about the same time.
     let mut places = std::thread::scope(|scope| {
         let nested = scope.spawn(|| {
             roots
@@ -66,12 +66,12 @@ pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -
         });
         let mut places: Vec<PathBuf> = roots.iter().flat_map(|root| of_links(root)).collect();
         places.extend(of_repositories(roots.iter().copied(), roots, home, search));
-        // A thread that panicked has found nothing.
+        // A thread that panicked has no results.
         let nested = nested.join().unwrap_or_default();
         let work_trees = nested.iter().flat_map(|nested| &nested.work_trees);
         let work_trees = work_trees.map(PathBuf::as_path);
         places.extend(of_repositories(work_trees, roots, home, search));
-        // What git keeps beside orders it goes on writing itself.
+        // Only the files that git takes settings from: git itself keeps writing the others.
         let kept = nested.iter().flat_map(|nested| &nested.kept);
         places.extend(kept.flat_map(|folder| TELLING_IN_GIT.map(|name| folder.join(name))));
         places
@@ -97,7 +97,7 @@ fn is_within(path: &Path, roots: &[&Path]) -> bool {
         .any(|root| path != *root && path.starts_with(root))
 }
 
-/// Where the pointers and settings of the repositories of these folders lead.
+/// The paths that the git pointers and settings of these folders refer to.
 fn of_repositories<'a>(
     folders: impl Iterator<Item = &'a Path>,
     roots: &[&Path],
@@ -122,7 +122,7 @@ fn of_repositories<'a>(
     places
 }
 
-/// Where the links of a workspace lead that stand for places by their names.
+/// The targets of the links in a workspace that have one of the protected names.
 fn of_links(root: &Path) -> Vec<PathBuf> {
     let files = NAMED.iter().chain(&SHELL_PROFILES).chain(&PROGRAM_SETTINGS);
     let mut places: Vec<PathBuf> = files.filter_map(|name| linked(&root.join(name))).collect();
@@ -136,7 +136,7 @@ fn of_links(root: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Whether git would find settings in a folder that could lead anywhere.
+/// Whether git would find settings for a folder: in a repository or in the home directory.
 #[cfg(unix)]
 fn reads_settings(root: &Path, home: Option<&Path>) -> bool {
     let is_there = |path: PathBuf| fs::symlink_metadata(path).is_ok();
@@ -146,7 +146,7 @@ fn reads_settings(root: &Path, home: Option<&Path>) -> bool {
         })
 }
 
-/// Where links in the home directory lead that stand for places there.
+/// The targets of the links in the home directory that have one of the protected names.
 fn of_home(home: &Path) -> Vec<PathBuf> {
     let configuration = home.join(".config");
     let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
@@ -164,7 +164,7 @@ fn of_home(home: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Where a link leads.
+/// The target of a symbolic link; `None` if the path is not a link.
 fn linked(path: &Path) -> Option<PathBuf> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     is_link.then(|| followed(path).ok()).flatten()
@@ -178,12 +178,12 @@ fn linked_in(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The folder of a repository that is kept elsewhere, and what its settings name.
+/// The git directory, if it is outside of the work tree, and the paths that its settings name.
 fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let named = root.join(".git");
     let mut places = Vec::new();
     let git = match text(&named) {
-        // A file that says where the repository is.
+        // A `.git` file that points to the repository.
         Some(pointer) => match pointer.trim().strip_prefix("gitdir:") {
             Some(folder) => root.join(folder.trim()),
             None => return places,
@@ -204,7 +204,7 @@ fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let value = value.trim().trim_matches('"');
         let base = match key.trim().to_ascii_lowercase().as_str() {
             "hookspath" => root,
-            // Of `include` and `includeIf`, whose paths begin at the file.
+            // Of `include` and `includeIf`; such paths are relative to the file.
             "path" => &common,
             _ => return None,
         };
@@ -219,7 +219,7 @@ fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A small file; none where there is no file.
+/// The text of a small file; `None` if there is no file.
 fn text(path: &Path) -> Option<String> {
     let bytes = regular::read(path, Link::Followed, MOST_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// What a git of this machine reads in a folder whose settings these are, below the folder.
+    /// The paths below the folder that the installed git reads, with these settings.
     #[track_caller]
     #[allow(clippy::unwrap_used)]
     fn named_by(files: &[(&str, &str)], expected: &[&str]) {

@@ -1,8 +1,8 @@
-//! The prompts of a session in their order, and who listens to the answer of each.
+//! The queue of a session's prompts, each with the listener of its answer.
 //!
-//! One prompt at a time is in the engine; the others wait here. So it is always clear to whom a message
-//! belongs, and an abort can never hit the prompt after the one it was meant for: the next prompt goes in
-//! only after the last message of the one before was handed over.
+//! Only one prompt at a time is in the engine; the others wait here. So it is always clear to which prompt a message
+//! belongs, and an abort can never hit the next prompt: that one is sent only after the last message of the current
+//! one was delivered.
 
 use std::{
     collections::VecDeque,
@@ -20,10 +20,10 @@ use windlass_engine::machine::Input;
 use super::{MessageCallback, run::RunError};
 use crate::random::fresh_uuid;
 
-/// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
+/// The signal that a run was aborted. All parts of a run share it, and it identifies the run.
 pub(super) type AbortSignal = Arc<CancellationToken>;
 
-/// Who listens to the answer to a prompt.
+/// The receiver of the answer to a prompt.
 #[derive(Clone)]
 pub(super) struct Listener {
     pub(super) messages: Sender<Message>,
@@ -35,15 +35,15 @@ pub(super) struct PromptQueue {
     /// The engine's inputs. Weak: the queue must not keep the driver that feeds it alive.
     inputs: WeakUnboundedSender<Input>,
     on_message: Option<Arc<MessageCallback>>,
-    /// Nothing will be answered any more, and nothing runs.
+    /// Cancelled when nothing will be answered any more and the driver has ended.
     over: CancellationToken,
 }
 
 #[derive(Default)]
 struct State {
     current: Option<Listener>,
-    /// Prompts that went into the engine beside the current one and are not part of its answer yet. If the
-    /// answer ends without them, the session answers them next, to the same listener.
+    /// Prompts that were sent into the current answer and are not part of it yet. If the answer ends without them,
+    /// the session answers them next, to the same listener.
     steering: VecDeque<Uuid>,
     waiting: VecDeque<Waiting>,
     closed: Option<RunError>,
@@ -52,7 +52,7 @@ struct State {
 struct Waiting {
     prompt: Prompt,
     listener: Listener,
-    /// Room among the prompts that a stream may be ahead; given back when the prompt is taken.
+    /// Permit that limits how far a stream is read ahead; released when the prompt is taken.
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -70,11 +70,11 @@ impl PromptQueue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while the lock is held; if it did, the queue would still be a queue.
+        // Nothing panics while the lock is held; if something did, the queue would still be valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a prompt at the end; the first one goes into the engine at once.
+    /// Appends a prompt. If none is being answered, it is sent to the engine at once.
     pub(super) fn push(
         &self,
         prompt: Prompt,
@@ -95,7 +95,7 @@ impl PromptQueue {
         }
     }
 
-    /// Hands a prompt in beside the one that is being answered; none is given back when there is none.
+    /// Sends a prompt into the current answer. Returns the prompt if nothing is being answered.
     pub(super) fn steer(&self, prompt: Prompt) -> Option<Prompt> {
         let mut state = self.state();
         let inputs = self.inputs.upgrade();
@@ -117,7 +117,7 @@ impl PromptQueue {
             if waiting.listener.aborted.is_cancelled() {
                 continue;
             }
-            // A live listener holds the inputs open; without one nobody is left to answer.
+            // A live listener keeps the inputs open; without one, nobody waits for an answer.
             if let Some(inputs) = self.inputs.upgrade()
                 && inputs.send(Input::Prompt(waiting.prompt)).is_ok()
             {
@@ -127,7 +127,7 @@ impl PromptQueue {
         }
     }
 
-    /// Hands a message to whom it belongs. Waits while the listener is behind.
+    /// Delivers a message to the current listener. Waits while the listener is behind.
     pub(super) async fn deliver(&self, message: Message) {
         if let Some(look) = &self.on_message {
             look(&message);
@@ -142,19 +142,19 @@ impl PromptQueue {
         tokio::select! {
             biased;
             () = listener.aborted.cancelled() => {}
-            // An error says that the run was dropped, and a dropped run is aborted.
+            // An error means that the run was dropped, which aborts it.
             _ = listener.messages.send(message) => {}
         }
         if last {
             let mut state = self.state();
-            // Who wanted to steer and came too late is answered now, in the same run.
+            // A steering prompt that came too late is answered now, in the same run.
             if state.steering.pop_front().is_none() {
                 self.next(&mut state);
             }
         }
     }
 
-    /// Stops what belongs to a run: its waiting prompts are forgotten, its running one is interrupted.
+    /// Aborts a run: its waiting prompts are discarded, and its current one is interrupted.
     pub(super) fn abort(&self, run: &AbortSignal) {
         run.cancel();
         let mut state = self.state();
@@ -166,7 +166,7 @@ impl PromptQueue {
             let steering = std::mem::take(&mut state.steering);
             if let Some(inputs) = self.inputs.upgrade() {
                 for uuid in steering {
-                    // The driver has ended: nothing is left to be taken back.
+                    // If the driver has ended, there is nothing to withdraw.
                     let _ = inputs.send(Input::Tell(SessionInput::Withdraw(uuid)));
                 }
             }
@@ -174,15 +174,15 @@ impl PromptQueue {
         }
     }
 
-    /// Interrupts the prompt that is being answered, if one is.
+    /// Interrupts the current prompt, if there is one.
     pub(super) fn interrupt(&self) {
         if let Some(inputs) = self.inputs.upgrade() {
-            // The driver has ended: nothing is left to be interrupted.
+            // If the driver has ended, there is nothing to interrupt.
             let _ = inputs.send(Input::Tell(SessionInput::Interrupt));
         }
     }
 
-    /// Nothing will be answered any more; the first reason counts.
+    /// Ends the queue: nothing will be answered any more. Only the first reason is kept.
     pub(super) fn close(&self, reason: RunError) {
         let mut state = self.state();
         state.closed.get_or_insert(reason);
@@ -196,7 +196,7 @@ impl PromptQueue {
         self.over.cancelled().await;
     }
 
-    /// Why nothing is answered any more.
+    /// Why the queue was closed, if it was.
     pub(super) fn closed(&self) -> Option<RunError> {
         self.state().closed.clone()
     }

@@ -1,4 +1,4 @@
-//! The answer to a prompt, as it comes.
+//! The stream of messages that answers a prompt.
 
 use std::{
     fmt,
@@ -23,14 +23,13 @@ use super::{
 
 /// The messages that answer a prompt: `system/init` first, the result last.
 ///
-/// A [`Stream`] of [`Message`]. When it has ended, [`Run::result`] says how. Dropping a run before its end
-/// aborts it.
+/// A [`Stream`] of [`Message`]. When it has ended, [`Run::result`] returns the outcome. Dropping a run before its end aborts it.
 #[must_use = "a run that is dropped is aborted"]
 pub struct Run {
     messages: mpsc::Receiver<Message>,
     aborted: Pin<Box<WaitForCancellationFutureOwned>>,
     handle: AbortHandle,
-    /// Keeps the driver waiting for more; the driver ends when nobody can say anything any more.
+    /// Keeps the driver waiting for input; the driver ends when all senders are dropped.
     inputs: Option<mpsc::UnboundedSender<Input>>,
     fault: Arc<OnceLock<RunError>>,
     conversation: Conversation,
@@ -62,12 +61,12 @@ impl Run {
         }
     }
 
-    /// The next message; none when the run has ended.
+    /// The next message; `None` when the run has ended.
     pub async fn next(&mut self) -> Option<Message> {
         StreamExt::next(self).await
     }
 
-    /// Reads to the end and gives the result; the last one, if there were several prompts.
+    /// Reads to the end and returns the result; with several prompts, the last one.
     ///
     /// # Errors
     /// [`RunError`] when the run ended without a result.
@@ -86,19 +85,19 @@ impl Run {
         })
     }
 
-    /// Ends the prompt that is being answered in good order: model and tools are stopped, and the messages
-    /// go on to the result, which says that it was interrupted. Keep reading; a session stays usable.
+    /// Interrupts the current prompt gracefully: the model request and the tools are stopped, and the messages
+    /// continue up to the result, which says that it was interrupted. Keep reading. A session stays usable.
     ///
     /// # Errors
-    /// [`ControlError`] when the run was started with a single prompt outside a session, and can only be
-    /// [aborted](Self::abort_handle); or has ended.
+    /// [`ControlError`] when the run has ended, or was started with a single prompt outside of a session: such a run
+    /// can only be [aborted](Self::abort_handle).
     pub fn interrupt(&self) -> Result<(), ControlError> {
         self.inputs()?;
         self.handle.queue.interrupt();
         Ok(())
     }
 
-    /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
+    /// Stops a background task (a command or an agent) by its id. A `task_notification` message reports its end.
     ///
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
@@ -106,12 +105,12 @@ impl Run {
         self.control(SessionInput::StopTask(task_id.into()))
     }
 
-    /// Aborts the run and waits until what belonged to it has ended: the exchange with the model, tools, and unless it is
-    /// part of a session, tasks in the background. What does not end when it is told to is dropped after a few seconds.
+    /// Aborts the run and waits until its parts have ended: the model request, the tools and, unless the run belongs
+    /// to a session, background tasks. Whatever does not end when signalled is dropped after a few seconds.
     pub async fn close(mut self) {
         self.handle.abort();
         self.inputs = None;
-        // The sender goes with the last message; nothing of an aborted run is delivered any more.
+        // The channel closes after the last message; nothing more is delivered for an aborted run.
         while self.messages.recv().await.is_some() {}
         self.ended = true;
         if self.conversation != Conversation::GoesOn {
@@ -119,8 +118,8 @@ impl Run {
         }
     }
 
-    /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
-    /// more it is answered after, in this run.
+    /// Adds a message to the current answer: the model reads it with the next tool results. If there are no further
+    /// tool results, the message is answered afterwards, in this run.
     ///
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
@@ -132,7 +131,7 @@ impl Run {
         }
     }
 
-    /// Changes the permission mode, from the next tool call on.
+    /// Changes the permission mode, starting with the next tool call.
     ///
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
@@ -143,7 +142,7 @@ impl Run {
         self.control(SessionInput::SetMode(mode))
     }
 
-    /// Changes the model, from the next request on. None returns to the agent's own.
+    /// Changes the model, starting with the next request. `None` restores the agent's own.
     ///
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
@@ -151,8 +150,8 @@ impl Run {
         self.control(SessionInput::SetModel(model.map(ToOwned::to_owned)))
     }
 
-    /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
-    /// setting, 0 turns thinking off. The older form of the agent's `thinking`.
+    /// Changes the limit of thinking tokens, starting with the next request: `None` restores the agent's own setting,
+    /// 0 turns thinking off. This is the older form of the agent's `thinking` option.
     ///
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
@@ -165,7 +164,7 @@ impl Run {
         sent.map_err(|_| ControlError::Ended)
     }
 
-    /// The engine's inputs, where they are open to this run.
+    /// The engine's inputs, if this run may use them.
     fn inputs(&self) -> Result<&mpsc::UnboundedSender<Input>, ControlError> {
         if self.conversation == Conversation::SinglePrompt {
             return Err(ControlError::SinglePrompt);
@@ -178,7 +177,7 @@ impl Run {
         self.inputs = None;
     }
 
-    /// A handle that aborts the run from elsewhere.
+    /// Returns a handle that aborts the run from another place.
     #[must_use]
     pub fn abort_handle(&self) -> AbortHandle {
         self.handle.clone()
@@ -225,18 +224,18 @@ impl fmt::Debug for Run {
     }
 }
 
-/// What a run is part of.
+/// The conversation that a run belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conversation {
-    /// Of nothing: it answers one prompt. There is nothing to control, only to abort.
+    /// None: the run answers one prompt. It cannot be controlled, only aborted.
     SinglePrompt,
-    /// A stream of messages, with whose answers the session ends.
+    /// A stream of messages. The session ends after the last answer.
     EndsWithTheStream,
-    /// A session that goes on.
+    /// A session that continues afterwards.
     GoesOn,
 }
 
-/// Aborts a [`Run`] from anywhere: another task, a signal handler, a button.
+/// Aborts a [`Run`] from elsewhere: another task, a signal handler, a button.
 #[derive(Clone)]
 pub struct AbortHandle {
     pub(super) signal: AbortSignal,
@@ -244,14 +243,14 @@ pub struct AbortHandle {
 }
 
 impl AbortHandle {
-    /// Stops model and tools and ends the run at once: no further message, and [`Run::result`] gives
-    /// [`RunError::Aborted`]. The connection to the model is dropped; running tools get their signal and, if
-    /// they do not end within a few seconds, are dropped too. After the end of a run this does nothing.
+    /// Stops model and tools and ends the run at once: there are no further messages, and [`Run::result`] returns
+    /// [`RunError::Aborted`]. The connection to the model is closed. Running tools are signalled and, if they do not
+    /// end within a few seconds, dropped. Does nothing after the end of the run.
     pub fn abort(&self) {
         self.queue.abort(&self.signal);
     }
 
-    /// Whether it was aborted.
+    /// Whether the run was aborted.
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.signal.is_cancelled()
@@ -270,25 +269,25 @@ impl fmt::Debug for AbortHandle {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It was aborted through its [`AbortHandle`].
+    /// The run was aborted through its [`AbortHandle`].
     #[error("the run was aborted")]
     Aborted,
-    /// It was started where no tokio runtime is entered, so nothing could run.
+    /// The run was started outside of a tokio runtime.
     #[error("no tokio runtime is running here: call this from async code under tokio")]
     NoRuntime,
-    /// The tokio runtime was shut down under it.
+    /// The tokio runtime was shut down during the run.
     #[error("the tokio runtime was shut down before the run had ended")]
     RuntimeShutDown,
-    /// The stream of user messages ended without one.
+    /// The stream of user messages ended without a message.
     #[error("the stream of user messages ended without a message, so there was nothing to answer")]
     NoPrompt,
-    /// The session that was to go on cannot be read, or somebody else writes to it.
+    /// The session to resume cannot be read, or another writer holds it.
     #[error("the session cannot go on: {reason}")]
     NotResumed {
-        /// What the store says.
+        /// The error of the store.
         reason: String,
     },
-    /// An MCP server of the session did not start, or did not answer as it should.
+    /// An MCP server of the session did not start, or did not respond properly.
     #[error("the MCP server `{server}` is not there: {reason}")]
     McpServer {
         /// The server.
@@ -299,7 +298,7 @@ pub enum RunError {
     /// Code that the run was given (a provider, a transport, a callback, a stream of messages) panicked.
     #[error("code that the run was given panicked: {text}")]
     Panicked {
-        /// What the panic said.
+        /// The panic message.
         text: String,
     },
     /// The host broke the contract with the core; a fault of windlass or of a custom transport or tool.
@@ -307,16 +306,16 @@ pub enum RunError {
     Host(HostError),
 }
 
-/// What cannot be changed about a run.
+/// Why a run cannot be controlled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// It answers a single prompt.
+    /// The run answers a single prompt.
     #[error(
         "this run answers a single prompt: start it with a stream of messages (`UserInput::stream`), or use a `Session`"
     )]
     SinglePrompt,
-    /// It is over.
+    /// The run has ended.
     #[error("the run has ended")]
     Ended,
     /// Bypassing permissions was not allowed when the agent was built.
@@ -324,7 +323,7 @@ pub enum ControlError {
     BypassNotAllowed(BypassNotAllowed),
 }
 
-/// The older option for thinking as an input.
+/// Converts the older option for thinking.
 pub(super) fn max_thinking(tokens: Option<u32>) -> Option<Thinking> {
     tokens.map(|tokens| Thinking::from_options(None, Some(tokens)))
 }

@@ -4,21 +4,21 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 use windlass_core::RawJson;
 
-/// The schema of `T`, or what makes it no tool input.
+/// The schema of `T`, or why it cannot be a tool's input.
 pub(super) fn input_schema<T: JsonSchema>() -> Result<RawJson, String> {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.meta_schema = None)
         .into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
     if let Some(fields) = schema.as_object_mut() {
-        // The name of a Rust type: nothing for the model.
+        // The title is the name of the Rust type, which is of no use to the model.
         fields.remove("title");
     }
     check(&schema)?;
     RawJson::encode(&schema).map_err(|error| error.to_string())
 }
 
-/// What the Messages API asks of an input schema.
+/// Checks what the Messages API requires of an input schema.
 pub(super) fn check(schema: &Value) -> Result<(), String> {
     match schema.get("type").and_then(Value::as_str) {
         Some("object") => Ok(()),

@@ -1,4 +1,4 @@
-//! A conversation: an engine, the task that turns it, and the handle to speak to it.
+//! A conversation: an engine, the task that drives it, and the handle for the application.
 
 use std::{
     fmt,
@@ -33,18 +33,18 @@ use crate::{
     host::panic_text,
 };
 
-/// Prompts that are read from a stream before they can be answered.
+/// How many prompts of a stream are read ahead of the answers.
 const PROMPTS_AHEAD: usize = 8;
 
-/// A conversation with an agent: every prompt sees what came before.
+/// A conversation with an agent: each prompt sees the earlier ones.
 ///
-/// It runs in a tokio task. Dropping the handle lets the prompts that are being answered go on to their end.
+/// It runs in a tokio task. Dropping the handle does not abort prompts: their answers continue to the end.
 pub struct Session {
     id: watch::Receiver<Option<SessionId>>,
-    /// The one that a new session has.
+    /// The id used if the session is new.
     fresh_id: SessionId,
     allow_bypass: bool,
-    /// None when there is no runtime: every run says so.
+    /// `None` when there is no runtime; every run then reports it.
     inputs: Option<mpsc::UnboundedSender<Input>>,
     queue: Arc<PromptQueue>,
     checkpoints: Option<SessionCheckpoints>,
@@ -87,21 +87,21 @@ impl Session {
         }
     }
 
-    /// The session's id, as its messages carry it. It is known at once, but where the latest session of a store goes on
-    /// ([`continue_latest`](super::AgentBuilder::continue_latest)): then when that was read.
+    /// The session's id, as in its messages. It is known at once, except with
+    /// [`continue_latest`](super::AgentBuilder::continue_latest): then it is known when the store was read.
     pub async fn id(&self) -> SessionId {
         let mut known = self.id.clone();
-        // A driver that ends without knowing it had no session; its runs say why.
+        // If the driver ends without an id, there was no session; its runs report why.
         let id = known.wait_for(Option::is_some).await;
         id.ok().and_then(|id| *id).unwrap_or(self.fresh_id)
     }
 
-    /// Says something. If the answer to an earlier prompt is still under way, this one waits for its end.
+    /// Sends a prompt. If an earlier prompt is still being answered, this one waits for it.
     pub fn prompt(&self, input: impl Into<UserInput>) -> Run {
         self.begin(input.into(), true)
     }
 
-    /// Says the only thing that will be said, unless the input is a stream: the session ends with its answer.
+    /// Sends the only prompt of a session, or a stream of them: the session ends after the answer.
     pub(super) fn only_prompt(&self, input: impl Into<UserInput>) -> Run {
         self.begin(input.into(), false)
     }
@@ -137,14 +137,14 @@ impl Session {
         )
     }
 
-    /// Puts the messages of a stream into the queue as they come, not far ahead of the answers.
+    /// Adds the messages of a stream to the queue as they come, a few ahead of the answers.
     fn follow(
         &self,
         prompts: BoxStream<'static, Prompt>,
         listener: Listener,
         fault: Arc<OnceLock<RunError>>,
     ) {
-        // Without a runtime the listener is dropped here, and its run says why it ended.
+        // Without a runtime, the listener is dropped here, and its run reports the reason.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
@@ -161,7 +161,7 @@ impl Session {
                     }
                     Err(panic) => {
                         let text = panic_text(&*panic);
-                        // Only this task sets it.
+                        // No other task sets it.
                         let _ = fault.set(RunError::Panicked { text });
                         return;
                     }
@@ -171,16 +171,16 @@ impl Session {
         runtime.spawn(async move { aborted.run_until_cancelled(follow).await });
     }
 
-    /// Ends the prompt that is being answered in good order: its run goes on to the result, which says that
-    /// it was interrupted. Does nothing when nothing is being answered.
+    /// Interrupts the current prompt gracefully: its run continues up to the result, which says that it was
+    /// interrupted. Does nothing if no prompt is being answered.
     pub fn interrupt(&self) {
         self.queue.interrupt();
     }
 
-    /// Changes the permission mode, from the next tool call on.
+    /// Changes the permission mode, starting with the next tool call.
     ///
     /// # Errors
-    /// [`BypassNotAllowed`] when the agent was built without leave to bypass permissions.
+    /// [`BypassNotAllowed`] when the agent was built without permission to use that mode.
     pub fn set_permission_mode(&self, mode: Mode) -> Result<(), BypassNotAllowed> {
         if mode == Mode::BypassPermissions && !self.allow_bypass {
             return Err(BypassNotAllowed);
@@ -189,33 +189,34 @@ impl Session {
         Ok(())
     }
 
-    /// Changes the model, from the next request on. None returns to the agent's own.
+    /// Changes the model, starting with the next request. `None` restores the agent's own.
     pub fn set_model(&self, model: Option<&str>) {
         self.send(SessionInput::SetModel(model.map(ToOwned::to_owned)));
     }
 
-    /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
-    /// setting, 0 turns thinking off. The older form of the agent's `thinking`.
+    /// Changes the limit of thinking tokens, starting with the next request: `None` restores the agent's own setting,
+    /// 0 turns thinking off. This is the older form of the agent's `thinking` option.
     pub fn set_max_thinking_tokens(&self, tokens: Option<u32>) {
         self.send(SessionInput::SetThinking(max_thinking(tokens)));
     }
 
-    /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
-    /// more it is answered after, in the same run. False when nothing is being answered.
+    /// Adds a message to the current answer: the model reads it with the next tool results. If there are no further
+    /// tool results, the message is answered afterwards, in the same run. Returns false if no prompt is being
+    /// answered.
     #[must_use]
     pub fn steer(&self, prompt: impl Into<Prompt>) -> bool {
         self.queue.steer(prompt.into()).is_none()
     }
 
-    /// Tells hooks of something that happens outside of the conversation: what only the embedding program can know of, such as
-    /// `TeammateIdle` and `TaskCompleted` of programs that have teams and task lists, `Notification`, `ConfigChange`. What hooks
-    /// add for the model goes with the next message.
+    /// Runs the hooks of an event outside of the conversation, which only the embedding program can observe:
+    /// `TeammateIdle` and `TaskCompleted` for programs that have teams and task lists, `Notification`,
+    /// `ConfigChange`. Text that hooks add for the model is sent with the next message.
     ///
     /// # Errors
-    /// [`NotFromOutside`] for an event that the session knows of by itself.
+    /// [`NotFromOutside`] for an event that the session detects itself.
     pub fn occurred(&self, occurrence: Occurrence) -> Result<(), NotFromOutside> {
         let event = occurrence.event();
-        // Its engine knows of the session's end.
+        // The engine runs the hooks of the session's end.
         if !event.comes_from_outside() || event == HookEvent::SessionEnd {
             return Err(NotFromOutside(event));
         }
@@ -223,8 +224,8 @@ impl Session {
         Ok(())
     }
 
-    /// Takes files back to what they were when a prompt came, by its id ([`Prompt::with_uuid`]): those that tools of this session
-    /// have changed since. What commands have changed stays as it is.
+    /// Restores files to their contents at a prompt, given by its id ([`Prompt::with_uuid`]). Applies to files that
+    /// tools of this session have changed since. Changes made by commands are not undone.
     ///
     /// # Errors
     /// [`RewindFilesError`].
@@ -247,24 +248,24 @@ impl Session {
         }
     }
 
-    /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
+    /// Stops a background task (a command or an agent) by its id. A `task_notification` message reports its end.
     pub fn stop_task(&self, task_id: impl Into<String>) {
         self.send(SessionInput::StopTask(task_id.into()));
     }
 
     fn send(&self, input: SessionInput) {
         if let Some(inputs) = &self.inputs {
-            // The driver has ended because of a fault, and the next run will say so.
+            // If the driver has ended because of a fault, the next run reports it.
             let _ = inputs.send(Input::Tell(input));
         }
     }
 
-    /// Waits until everything that was said is answered, and what was stopped has ended. Read every run to its
-    /// end or drop it before: an answer that nobody takes keeps the session waiting.
+    /// Waits until all prompts are answered and everything that was stopped has ended. Read every run to its end or
+    /// drop it before: an answer that nobody reads blocks the session.
     pub async fn close(mut self) {
         drop(self.inputs.take());
         if let Some(driver) = self.driver.take() {
-            // The task catches panics itself; a runtime that shuts down ends it as well.
+            // The task catches panics itself; shutting down the runtime also ends it.
             let _ = driver.await;
         }
     }
@@ -278,14 +279,14 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Bypassing permissions was not allowed when the agent was built.
+/// The agent was built without permission to use mode `bypassPermissions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "permission mode bypassPermissions is not open to this session: build the agent with `allow_dangerously_skip_permissions(true)`, and not as root"
 )]
 pub struct BypassNotAllowed;
 
-/// The session runs the hooks of this event by itself, when it happens.
+/// The event cannot be reported: the session runs its hooks itself when it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the session runs the hooks of {} by itself: report only what happens outside", .0.name())]
 pub struct NotFromOutside(pub HookEvent);
@@ -297,12 +298,12 @@ fn engine(agent: &Agent, host: &AgentHost, id: SessionId, seed: [u8; 32]) -> Eng
         given_servers: host.server_configurations(),
         ..parts.configuration()
     };
-    // Its own ids are not those that the session draws from its seed.
+    // The engine's ids must differ from those that the session derives from its seed.
     let of_engine = seed.map(|byte| !byte);
     Engine::new(parts.launch(id, seed), configuration, of_engine)
 }
 
-/// Turns an engine until nobody can say anything to it any more.
+/// Drives an engine until no further input can come.
 async fn turn(
     mut engine: Engine,
     host: AgentHost,
@@ -318,7 +319,7 @@ async fn turn(
     }
 }
 
-/// Closes the queue when the driver is gone, however it went: nobody may wait for messages for ever.
+/// Closes the queue when the driver ends, for whatever reason, so that nobody waits for messages forever.
 struct OpenQueue(Arc<PromptQueue>);
 
 impl Drop for OpenQueue {

@@ -1,4 +1,4 @@
-//! Settings files and what a project brings along, for an agent that is told to read them.
+//! Settings files and project files, for agents that read them.
 
 use std::{
     collections::BTreeMap,
@@ -15,19 +15,19 @@ use crate::{
     store::{ConfigDir, NoConfigDir},
 };
 
-/// Which files are read, and how far they are trusted.
+/// Which settings files are read, and whether they are trusted.
 #[derive(Debug, Default)]
 pub(super) struct ReadSettings {
     sources: Vec<SettingSource>,
     trusts_project: bool,
-    /// The person's folder, if it is not the usual one.
+    /// The user's configuration folder, if it is not the default one.
     config: Option<PathBuf>,
-    /// The organisation's file, if it is not the usual one.
+    /// The organisation's settings file, if it is not the default one.
     managed: Option<PathBuf>,
 }
 
 impl ReadSettings {
-    /// The person's folder.
+    /// The user's configuration folder.
     pub(super) fn folder(&self) -> Result<ConfigDir, NoConfigDir> {
         let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
         match &self.config {
@@ -37,42 +37,43 @@ impl ReadSettings {
     }
 }
 
-/// Settings, and the files of the project.
+/// Settings files and project files.
 impl AgentBuilder {
-    /// Reads these settings files, and what lies beside them: `CLAUDE.md`, skills, agents, output styles, command hooks, and the MCP
-    /// servers of `.mcp.json` that are programs. Default: none (Agent SDK reference, option `settingSources`).
+    /// Reads these settings files, and the files beside them: `CLAUDE.md`, skills, agents, output styles, command
+    /// hooks, and the MCP servers of `.mcp.json` that run as processes. Default: none (Agent SDK reference, option
+    /// `settingSources`).
     ///
-    /// Where any is read, the organisation's file is too ([`managed_settings_file`]), and is stronger than all of them.
-    /// What the builder says itself is stronger. What a project's files allow, start and set counts only if a person has trusted the
-    /// folder, or [`trust_project`](Self::trust_project) says so; what they deny or ask always does.
-    /// [`Agent::warnings`](super::Agent::warnings) names what was left out. A prompt that begins with a command of these files or with
-    /// a skill (`/review src`) is what the command says; what it allows is allowed for the session, and its model answers that prompt.
+    /// If any are read, the organisation's file is read as well ([`managed_settings_file`]) and takes precedence over
+    /// the others. Values set on the builder take precedence over settings files. What a project's files allow, start
+    /// and set applies only if a person has trusted the folder or [`trust_project`](Self::trust_project) is set;
+    /// their deny and ask rules always apply. [`Agent::warnings`](super::Agent::warnings) lists what was left out. A
+    /// prompt that begins with a command of these files or with a skill (`/review src`) is replaced by the command's
+    /// text; the tools it allows are allowed for the session, and its model answers that prompt.
     pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
         self.settings.sources = sources.into_iter().collect();
         self
     }
 
-    /// Trusts the project's files: what they allow, start and set counts, as if a person had agreed to it.
+    /// Trusts the project's files: what they allow, start and set applies as if a person had trusted the folder.
     pub fn trust_project(mut self, trust: bool) -> Self {
         self.settings.trusts_project = trust;
         self
     }
 
-    /// The folder of the person's settings, skills and agents.
-    /// Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
+    /// The folder of the user's settings, skills and agents. Default: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
     pub fn config_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings.config = Some(folder.into());
         self
     }
 
-    /// The organisation's settings, read beside those of [`setting_sources`](Self::setting_sources).
+    /// The organisation's settings file, read in addition to [`setting_sources`](Self::setting_sources).
     /// Default: [`managed_settings_file`].
     pub fn managed_settings(mut self, file: impl Into<PathBuf>) -> Self {
         self.settings.managed = Some(file.into());
         self
     }
 
-    /// What the files say, if any are read. Layers, hooks and the sandbox of the builder then have theirs.
+    /// Reads the files, if any are enabled, and adds their layers, hooks, sandbox settings and variables to the builder.
     pub(super) fn take_project_config(
         &mut self,
         cwd: &Path,
@@ -111,7 +112,7 @@ impl AgentBuilder {
         Ok(Some(project_config))
     }
 
-    /// Starts the MCP servers of the project that are programs; why others are left out comes back.
+    /// Starts the MCP servers of the project that run as processes. Returns why others are left out.
     #[cfg(all(unix, feature = "mcp"))]
     pub(super) fn start_servers(
         &mut self,
@@ -143,8 +144,8 @@ impl AgentBuilder {
     }
 }
 
-/// Writes what the files say into a spec whose permissions are complete. What the builder has said is stronger. What was left out
-/// comes back.
+/// Applies the files to a spec whose permissions are complete. Values set on the builder take precedence. Returns
+/// warnings about what was left out.
 pub(super) fn apply(project_config: &mut ProjectConfig, spec: &mut Spec) -> Vec<String> {
     let memory = std::mem::take(&mut spec.prompt.memory);
     let hooks = std::mem::take(&mut spec.policy.hooks);
@@ -165,7 +166,7 @@ pub(super) fn apply(project_config: &mut ProjectConfig, spec: &mut Spec) -> Vec<
     warnings
 }
 
-/// Variables that settings set for the programs that are started.
+/// Environment variables from settings, for the processes that are started.
 pub(super) type Variables = BTreeMap<String, String>;
 
 impl From<ProjectConfigError> for BuildError {

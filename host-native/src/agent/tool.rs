@@ -20,9 +20,9 @@ use crate::host::RunTool;
 
 /// A tool that is a closure: typed input, schema derived from the type.
 ///
-/// The closure is called once a call, by default one call after another, in the order the model made them
-/// ([`read_only`](Tool::read_only) tools run beside each other). An error it returns, or a panic, is told to the
-/// model, and the loop goes on.
+/// The closure is called once per tool call. By default calls run one after another, in the order in which the model
+/// made them; [`read_only`](Tool::read_only) tools run concurrently. An error or a panic goes to the model as an
+/// error result, and the conversation continues.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -46,13 +46,13 @@ use crate::host::RunTool;
 #[derive(Clone)]
 pub struct Tool {
     pub(super) definition: ToolDefinition,
-    /// What is wrong with the definition; told when the agent is built.
+    /// What is wrong with the definition; reported when the agent is built.
     pub(super) fault: Option<String>,
     pub(super) handler: Arc<dyn RunTool>,
 }
 
 impl Tool {
-    /// A tool from an async closure. When the call is cancelled or takes too long, its future is dropped.
+    /// A tool from an async closure. When the call is cancelled or times out, its future is dropped.
     pub fn new<I, F, Fut, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -71,8 +71,8 @@ impl Tool {
         Self::typed::<I>(name, description, Stop::Drop, work)
     }
 
-    /// A tool from an ordinary closure that may block: it runs on tokio's pool of blocking threads. A thread
-    /// cannot be stopped: after a cancellation or a timeout nobody waits for it any more, but it goes on.
+    /// A tool from an ordinary closure that may block: it runs on tokio's pool of blocking threads. A thread cannot
+    /// be stopped: after a cancellation or a timeout it continues, and its result is ignored.
     pub fn blocking<I, F, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -99,8 +99,8 @@ impl Tool {
         Self::typed::<I>(name, description, Stop::Drop, work)
     }
 
-    /// A tool from an async closure that also takes a [`ToolContext`]: it can report progress, and it is told
-    /// of a cancellation and has a few seconds to end by itself before its future is dropped.
+    /// A tool from an async closure that also takes a [`ToolContext`]: it can report progress, and on cancellation it
+    /// is signalled and has a few seconds to end by itself before its future is dropped.
     pub fn with_context<I, F, Fut, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -119,7 +119,7 @@ impl Tool {
         Self::typed::<I>(name, description, Stop::Signal, work)
     }
 
-    /// A tool whose definition is made at run time: the input comes as it is, checked against the schema only.
+    /// A tool whose definition is made at run time: the closure gets the raw input, checked against the schema only.
     pub fn raw<F, Fut, R>(definition: ToolDefinition, handler: F) -> Self
     where
         F: Fn(RawJson, ToolContext) -> Fut + Send + Sync + 'static,
@@ -160,23 +160,23 @@ impl Tool {
         }
     }
 
-    /// Says that calls change nothing: they may run beside other read-only calls, and plan mode lets them run.
+    /// Declares that calls change nothing: they may run concurrently with other read-only calls, and plan mode allows them.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.definition = self.definition.read_only();
         self
     }
 
-    /// All behaviour hints at once.
+    /// Sets all behaviour hints at once.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.definition.annotations = annotations;
         self
     }
 
-    /// Says that an input field is a file path. It is made real before the call is judged, so that file rules
-    /// (`Read(…)`, `Edit(…)`) and the limits of the workspace hold for it. The closure gets the input as the
-    /// model wrote it.
+    /// Declares that an input field is a file path. It is resolved to a real path before permissions are checked, so
+    /// file rules (`Read(…)`, `Edit(…)`) and the limits of the workspace apply to it. The closure gets the input as
+    /// the model wrote it.
     #[must_use]
     pub fn path(mut self, field: impl Into<String>, access: Access) -> Self {
         self.definition.paths.push(PathParam {
@@ -188,16 +188,16 @@ impl Tool {
         self
     }
 
-    /// What may be done about a call whose outcome was lost in a crash.
+    /// How a call whose outcome was lost in a crash may be handled.
     #[must_use]
     pub fn retry_class(mut self, class: RetryClass) -> Self {
         self.definition.retry = class;
         self
     }
 
-    /// How to find out what became of a call that was lost in a crash; the class of the tool is [`RetryClass::Probe`]
-    /// then. The closure is told the call and the name under which it ran
-    /// ([`ToolContext::effect_id`](super::ToolContext::effect_id)), changes nothing, and says what it found.
+    /// Sets the probe that finds out the outcome of a call that was lost in a crash, and the tool's class to
+    /// [`RetryClass::Probe`]. The closure gets the call and the id under which it ran
+    /// ([`ToolContext::effect_id`](super::ToolContext::effect_id)), must change nothing, and returns what it found.
     ///
     /// ```
     /// use windlass::{Tool, core::{effect::Probed, tool::ToolResult}};
@@ -225,7 +225,7 @@ impl Tool {
         self
     }
 
-    /// How long a call may take, in place of the agent's [`tool_timeout`](super::AgentBuilder::tool_timeout).
+    /// The timeout of a call, instead of the agent's [`tool_timeout`](super::AgentBuilder::tool_timeout).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         let millis = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
@@ -233,7 +233,7 @@ impl Tool {
         self
     }
 
-    /// The tool as the model and the loop see it.
+    /// The tool's definition, as the model and the engine see it.
     #[must_use]
     pub fn definition(&self) -> &ToolDefinition {
         &self.definition

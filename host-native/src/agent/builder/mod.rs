@@ -1,4 +1,4 @@
-//! What an agent is, said step by step.
+//! The builder of agents.
 
 mod permissions;
 mod tools;
@@ -28,15 +28,15 @@ use crate::{
     store::{SendStore, SharedStore},
 };
 
-/// Describes an agent. Made by [`Agent::builder`](super::Agent::builder); [`build`](Self::build) checks all of it at
-/// once.
+/// Describes an agent. Created by [`Agent::builder`](super::Agent::builder); [`build`](Self::build) checks the whole
+/// description at once.
 ///
-/// What is not said: the model is [`DEFAULT_MODEL`](windlass_core::spec::DEFAULT_MODEL); there is no system prompt;
-/// **no built-in tool** is there, only what is added; every call needs
-/// permission, and without [`on_permission`](Self::on_permission) what no rule allows is denied; there is no limit of
-/// turns or money; the working directory is that of the process; settings files are not read
-/// ([`setting_sources`](Self::setting_sources) reads them), and no transcript is
-/// written unless [`store`](Self::store) says where.
+/// Defaults: the model is [`DEFAULT_MODEL`](windlass_core::spec::DEFAULT_MODEL); there is no system prompt; there is
+/// **no built-in tool**, only the tools that are added; every tool call needs permission, and without
+/// [`on_permission`](Self::on_permission) a call that no rule allows is denied; there is no limit on turns or money;
+/// the working directory is that of the process; settings files are not read
+/// ([`setting_sources`](Self::setting_sources) enables them); and no transcript is written unless
+/// [`store`](Self::store) is called.
 #[must_use = "a builder does nothing until `build`"]
 pub struct AgentBuilder {
     pub(super) spec: Spec,
@@ -68,12 +68,12 @@ pub struct AgentBuilder {
     pub(super) price_files: Vec<PathBuf>,
     pub(super) sandbox: SandboxSettings,
     pub(super) settings: ReadSettings,
-    /// What settings set for the programs that are started.
+    /// Environment variables from settings, for the processes that are started.
     pub(super) variables: Variables,
     pub(super) cwd: Option<PathBuf>,
     pub(super) directories: Vec<PathBuf>,
     pub(super) own_directories: Vec<PathBuf>,
-    /// The commands of hooks and servers.
+    /// The command lines of hooks and MCP servers.
     pub(super) started: Vec<String>,
     pub(super) session_id: Option<SessionId>,
     pub(super) store: Option<SharedStore>,
@@ -128,9 +128,9 @@ impl AgentBuilder {
     }
 }
 
-/// The model and the way to it.
+/// The model and how it is reached.
 impl AgentBuilder {
-    /// The model, exactly as the API names it.
+    /// The model id, exactly as the API names it.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.spec.model.name = model.into();
         self
@@ -141,14 +141,14 @@ impl AgentBuilder {
         self.auth(Auth::ApiKey(key.into().into()))
     }
 
-    /// How requests prove who they are from: a key, a bearer token, nothing.
+    /// How requests authenticate: with an API key, a bearer token, or not at all.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = Some(auth);
         self
     }
 
-    /// Takes `ANTHROPIC_API_KEY`, or else `ANTHROPIC_AUTH_TOKEN` as bearer token, from the environment; and, if
-    /// [`base_url`](Self::base_url) was not called before, `ANTHROPIC_BASE_URL`.
+    /// Takes the API key from `ANTHROPIC_API_KEY`, or else a bearer token from `ANTHROPIC_AUTH_TOKEN`. Also takes
+    /// `ANTHROPIC_BASE_URL`, unless [`base_url`](Self::base_url) was called before.
     ///
     /// # Errors
     /// [`BuildError::NoKeyInEnvironment`] when both are missing or empty.
@@ -161,26 +161,26 @@ impl AgentBuilder {
         Ok(self)
     }
 
-    /// The server's address, in place of Anthropic's. Such a server may do without a key.
+    /// The server's address, instead of Anthropic's. With another server, no key is required.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Address, key, certificates, timeouts and size limits at once; [`base_url`](Self::base_url) and
-    /// [`auth`](Self::auth), if called, replace its own.
+    /// Sets address, key, certificates, timeouts and size limits at once. [`base_url`](Self::base_url) and
+    /// [`auth`](Self::auth), if called, replace its address and key.
     pub fn endpoint(mut self, endpoint: EndpointConfig) -> Self {
         self.endpoint = Some(endpoint);
         self
     }
 
-    /// Another way to the model than HTTP from this process. Key and address are its own affair then.
+    /// Reaches the model by another transport than HTTP from this process. The key and the address are then up to the transport.
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Another wire format than that of the Messages API.
+    /// Uses another wire format than that of the Messages API.
     pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
         self.spec.model.provider = Arc::new(provider);
         self
@@ -192,19 +192,19 @@ impl AgentBuilder {
         self
     }
 
-    /// How much work goes into a response. Default: the API's.
+    /// How much effort the model spends on a response. Default: the API's.
     pub fn effort(mut self, effort: Effort) -> Self {
         self.spec.model.effort = Some(effort);
         self
     }
 
-    /// The most tokens a response may hold. Default: the model's limit, at most 32,768.
+    /// The maximum number of tokens in a response. Default: the model's limit, at most 32,768.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.spec.model.max_tokens = Some(tokens);
         self
     }
 
-    /// Beta features of the API, by name; added to those named before.
+    /// Beta features of the API, by name. Repeated calls add to the list.
     pub fn betas<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.spec
             .model
@@ -213,40 +213,41 @@ impl AgentBuilder {
         self
     }
 
-    /// When a failed model call is asked again. Default: ten times, from half a second, doubling.
+    /// When and how often a failed model request is retried. Default: ten times, starting at half a second and doubling.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.model.retry = policy;
         self
     }
 
-    /// How long a model server may take over a response, and how much it may send. Default: five minutes without content, two
-    /// hours in all, 64 MiB. The endpoint has limits of its own, which know nothing of content
+    /// Limits on the time and size of a model response. Default: five minutes without content, two hours in total, 64
+    /// MiB. The endpoint has separate limits that do not look at the content
     /// ([`EndpointConfig`](crate::http::EndpointConfig)).
     pub fn response_limits(mut self, limits: ResponseLimits) -> Self {
         self.spec.model.response = limits;
         self
     }
 
-    /// Whether raw stream events are handed on as messages. Default: no.
+    /// Whether raw stream events are delivered as messages. Default: no.
     pub fn partial_messages(mut self, on: bool) -> Self {
         self.spec.stream.partial_messages = on;
         self
     }
 
-    /// Whether the model is asked after each answer what the person might say next. The message comes after the result, so
-    /// [`on_message`](Self::on_message) is who sees it. Default: no, for it is a request of its own.
+    /// Whether the model is asked after each answer to suggest the person's next prompt. The suggestion is a message
+    /// after the result, so only [`on_message`](Self::on_message) receives it. Default: no, since it costs an
+    /// additional request.
     pub fn prompt_suggestions(mut self, on: bool) -> Self {
         self.spec.stream.prompt_suggestions = on;
         self
     }
 
-    /// Whether each round of tools is followed by a message that sums it up. No model is asked for it. Default: no.
+    /// Whether a message that summarizes the calls follows each round of tools. It needs no request to the model. Default: no.
     pub fn tool_use_summaries(mut self, on: bool) -> Self {
         self.spec.stream.tool_use_summaries = on;
         self
     }
 
-    /// How often a call that is running is reported (`tool_progress`). Default: every ten seconds; zero is never.
+    /// The interval at which a running tool call is reported (`tool_progress`). Default: ten seconds. Zero turns it off.
     pub fn progress_interval(mut self, interval: Duration) -> Self {
         let ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
         self.spec.stream.progress_interval_ms = (ms > 0).then_some(ms);
@@ -260,40 +261,42 @@ impl AgentBuilder {
     }
 }
 
-/// Sessions that outlive the program.
+/// Sessions that outlive the process.
 impl AgentBuilder {
-    /// Where the transcripts of its sessions are kept. Default: nowhere.
+    /// Where the transcripts of the agent's sessions are stored. Default: nowhere.
     ///
-    /// With [`FileStore`](crate::store::FileStore) they are the sessions of the command line and of the SDKs, who can go on with
-    /// them; [`MemoryStore`](crate::store::MemoryStore) is for tests; a database is a [`SendStore`] of your own.
+    /// With [`FileStore`](crate::store::FileStore), the command line and the SDKs share the sessions and can resume
+    /// them. [`MemoryStore`](crate::store::MemoryStore) is for tests. For a database, implement [`SendStore`].
     pub fn store(mut self, store: impl SendStore + Sync + 'static) -> Self {
         self.store = Some(SharedStore::new(store));
         self
     }
 
-    /// Goes on with a session that was kept: its sessions begin with what was said in that one. While one of them runs, another
-    /// that begins is refused ([`RunError::NotResumed`](super::RunError::NotResumed)); those of a [`fork`](Self::fork) are not.
+    /// Resumes a stored session: the agent's sessions start with its conversation. While one of them runs, starting
+    /// another one is refused ([`RunError::NotResumed`](super::RunError::NotResumed)); this does not apply to a
+    /// [`fork`](Self::fork).
     pub fn resume(mut self, session: impl Into<String>) -> Self {
         self.resumes.session = Some(Which::Session(session.into()));
         self
     }
 
-    /// Goes on with the session of the store that was written to last; with a new one where there is none.
+    /// Resumes the session of the store that was written to last, or starts a new one if there is none.
     pub fn continue_latest(mut self) -> Self {
         self.resumes.session = Some(Which::Latest);
         self
     }
 
-    /// Whether what goes on is a session of its own, under a new id, that begins with a copy: the one that was kept stays as it
-    /// is. Default: no.
+    /// Whether a resumed session is forked: it becomes a new session with its own id that starts with a copy of the
+    /// conversation, and the stored session is left unchanged. Default: no.
     pub fn fork(mut self, fork: bool) -> Self {
         self.resumes.is_fork = fork;
         self
     }
 
-    /// Keeps what files hold before tools change them, so that [`Session::rewind_files`](super::Session::rewind_files) can take
-    /// them back (Agent SDK reference, option `enableFileCheckpointing`). It is kept in the [`store`](Self::store), with the session;
-    /// without one, for as long as the session runs. Default: false.
+    /// Saves the contents of files before tools change them, so that
+    /// [`Session::rewind_files`](super::Session::rewind_files) can restore them (Agent SDK reference, option
+    /// `enableFileCheckpointing`). The contents are saved in the [`store`](Self::store), with the session; without a
+    /// store, for as long as the session runs. Default: false.
     pub fn file_checkpoints(mut self, keep: bool) -> Self {
         self.file_checkpoints = keep;
         self

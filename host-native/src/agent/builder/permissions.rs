@@ -1,4 +1,4 @@
-//! What may run, and when to stop.
+//! Builder methods for permissions, hooks and limits.
 
 use std::{future::Future, path::PathBuf, sync::Arc};
 
@@ -18,9 +18,9 @@ use crate::{
     sandbox::SandboxSettings,
 };
 
-/// What may run, and when to stop.
+/// Permissions, hooks and limits.
 impl AgentBuilder {
-    /// What happens to calls that no rule decides. Default: [`Mode::Default`], which asks.
+    /// How tool calls that no rule decides are treated. Default: [`Mode::Default`], which asks.
     pub fn permission_mode(mut self, mode: Mode) -> Self {
         self.mode = Some(mode);
         self
@@ -33,28 +33,29 @@ impl AgentBuilder {
         self
     }
 
-    /// Calls that never run, whatever else is said. A tool that is named without parentheses is not even offered.
+    /// Tool calls that are always denied, whatever else allows them. A tool named without parentheses is not offered
+    /// to the model.
     pub fn disallowed_tools<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.deny.extend(rules.into_iter().map(Into::into));
         self
     }
 
-    /// Calls that are asked about in every mode.
+    /// Tool calls that need approval in every mode.
     pub fn ask_tools<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.ask.extend(rules.into_iter().map(Into::into));
         self
     }
 
-    /// Permissions of settings files, the strongest first ([`SettingsPlaces`](crate::settings::SettingsPlaces) reads them). Rules
-    /// of all of them count beside those that are said here, the mode only where
-    /// [`permission_mode`](Self::permission_mode) says none. What a folder's own files widen counts once a person has trusted the folder
-    /// ([`Layer::trusted`]).
+    /// The permissions of settings files, highest precedence first
+    /// ([`SettingsPlaces`](crate::settings::SettingsPlaces) reads them). The rules of all layers apply beside those
+    /// set here; the mode applies only where [`permission_mode`](Self::permission_mode) was not called. What a
+    /// project's own files allow applies only once a person has trusted the folder ([`Layer::trusted`]).
     pub fn permission_layers(mut self, layers: impl IntoIterator<Item = Layer>) -> Self {
         self.layers.extend(layers);
         self
     }
 
-    /// Who is asked about calls that nothing else decides. Without it they are denied.
+    /// The callback that decides calls that nothing else decides. Without it, they are denied.
     pub fn on_permission<F, Fut>(mut self, callback: F) -> Self
     where
         F: Fn(PermissionRequest) -> Fut + Send + Sync + 'static,
@@ -64,7 +65,7 @@ impl AgentBuilder {
         self
     }
 
-    /// A closure that runs at an event, for some tools or for all:
+    /// Adds a closure as a hook of an event, for some tools or for all:
     ///
     /// ```
     /// use windlass::{Agent, core::hook::{HookEvent, HookInput, HookMatcher, HookOutput, Matcher, Occurrence}};
@@ -83,8 +84,9 @@ impl AgentBuilder {
     /// # Ok::<(), windlass::core::hook::MatcherError>(())
     /// ```
     ///
-    /// It is asked to stop when its time is over ([`HookContext::cancelled`](crate::HookContext::cancelled)). A
-    /// panic or an error means what the matcher's failure policy says: by default, a call is asked about and everything
+    /// When its time limit is reached, it is asked to stop
+    /// ([`HookContext::cancelled`](crate::HookContext::cancelled)). The failure policy of the matcher says what a
+    /// panic or an error means: by default, a tool call needs approval and everything else continues.
     /// else goes on.
     pub fn hook<F, Fut>(self, matcher: impl Into<HookMatcher>, handler: F) -> Self
     where
@@ -95,8 +97,8 @@ impl AgentBuilder {
         self.registered(matcher.into(), Arc::new(HookClosure::new(handler)))
     }
 
-    /// A program that runs at an event, as settings files name them: it reads what happened as JSON from its standard input and
-    /// answers by its exit code and what it writes ([`HookCommand`](crate::hooks::HookCommand)).
+    /// Adds a program as a hook of an event, as settings files do. It reads the event as JSON from standard input and
+    /// answers by its exit code and output ([`HookCommand`](crate::hooks::HookCommand)).
     #[cfg(unix)]
     pub fn hook_command(
         mut self,
@@ -107,7 +109,7 @@ impl AgentBuilder {
         self.registered(matcher.into(), Arc::new(command))
     }
 
-    /// With a hook, under a name of its own.
+    /// Registers a hook under a generated name.
     fn registered(mut self, mut matcher: HookMatcher, hook: Arc<dyn RunHook>) -> Self {
         let name = format!("hook_{}", self.hooks.len());
         self.hooks.insert(name.clone(), hook);
@@ -116,43 +118,46 @@ impl AgentBuilder {
         self
     }
 
-    /// How commands of Bash are confined by the operating system (Agent SDK reference, option `sandbox`). Default: they are not.
+    /// Confines the commands of Bash by the operating system (Agent SDK reference, option `sandbox`). Default: they
+    /// are not confined.
     ///
-    /// [`build`](Self::build) tries out what the kernel gives. Where something is missing that the settings ask for, commands are
-    /// judged and run as if there were no sandbox, which [`Agent::sandbox_lacks`](crate::Agent::sandbox_lacks) tells; with
-    /// `fail_if_unavailable` no agent is built.
+    /// [`build`](Self::build) tests what the kernel supports. If something that the settings require is missing,
+    /// permissions are decided and commands run as if there were no sandbox, and
+    /// [`Agent::sandbox_lacks`](crate::Agent::sandbox_lacks) lists what is missing; with `fail_if_unavailable`,
+    /// building the agent fails instead.
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = settings;
         self
     }
 
-    /// Whether reading tools run unasked inside the workspace. Default: no.
+    /// Whether tools that only read run without approval inside the workspace. Default: no.
     pub fn free_workspace_reads(mut self, free: bool) -> Self {
         self.spec.policy.permissions.free_workspace_reads = free;
         self
     }
 
-    /// Opens [`Mode::BypassPermissions`], now or for a later switch. Never for root.
+    /// Allows [`Mode::BypassPermissions`], from the start or when the mode is changed later. Never applies to root.
     pub fn allow_dangerously_skip_permissions(mut self, allow: bool) -> Self {
         self.bypass = allow;
         self
     }
 
-    /// Looks at every message before it is handed on. Called on the session's task: be quick.
+    /// A callback that sees every message before it is delivered. It runs on the session's task and must return quickly.
     pub fn on_message(mut self, callback: impl Fn(&Message) + Send + Sync + 'static) -> Self {
         self.on_message = Some(Arc::new(callback));
         self
     }
 
-    /// The answer as a value of a JSON Schema: it is in the result's `structured_output`, or the result is an error.
+    /// Requires the answer to match a JSON Schema: the value is in the result's `structured_output`; otherwise the
+    /// result is an error.
     pub fn output(mut self, format: OutputFormat) -> Self {
         self.spec.prompt.output = Some(format);
         self
     }
 
-    /// Writes a journal of every session, to be replayed by [`Journal`](windlass_core::journal::Journal): gives, for a
-    /// session that begins, what takes its lines (without their line ends). It holds the whole conversation, and no key.
-    /// Called on the session's task: be quick.
+    /// Writes a journal of every session, which [`Journal`](windlass_core::journal::Journal) can replay. The closure
+    /// is called when a session starts and returns a sink for its lines (without line ends). The journal holds the
+    /// whole conversation, but no key. The sink runs on the session's task and must return quickly.
     pub fn record<S: FnMut(&str) + Send + 'static>(
         mut self,
         open: impl Fn(SessionId) -> S + Send + Sync + 'static,
@@ -161,39 +166,39 @@ impl AgentBuilder {
         self
     }
 
-    /// Tool rounds for one prompt. Default: no limit.
+    /// The maximum number of tool rounds for one prompt. Default: no limit.
     pub fn max_turns(mut self, rounds: u32) -> Self {
         self.spec.policy.limits.max_turns = Some(rounds);
         self
     }
 
-    /// What a session may cost, in dollars. Default: no limit. The price of the model must be known.
+    /// The maximum cost of a session, in dollars. Default: no limit. Requires a known price for the model.
     pub fn max_budget_usd(mut self, dollars: f64) -> Self {
         self.budget = Some(dollars);
         self
     }
 
-    /// The same as an exact amount.
+    /// Like [`max_budget_usd`](Self::max_budget_usd), as an exact amount.
     pub fn max_budget(mut self, amount: Usd) -> Self {
         self.budget = None;
         self.spec.policy.limits.max_budget = Some(amount);
         self
     }
 
-    /// A file of model prices, added to the built-in ones and stronger than they.
+    /// A file of model prices. They are added to the built-in ones and take precedence over them.
     pub fn prices_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.price_files.push(path.into());
         self
     }
 
-    /// Where the ids in messages and the jitter of retries come from. With a fixed seed every session of the agent has
-    /// the same ones, its own id included: for tests. Default: the system's randomness.
+    /// The seed for the ids in messages and the jitter of retries. With a fixed seed, every session of the agent has
+    /// the same ids, including its own: for tests. Default: the system's randomness.
     pub fn seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// The id of the agent's sessions: for an agent that has one. Default: drawn anew for each.
+    /// The id of the agent's session, for an agent that runs only one. Default: a new random id for each session.
     pub fn session_id(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
         self
