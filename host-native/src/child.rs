@@ -1,7 +1,7 @@
-//! Programs that are started: what they are given of this process, and what not.
+//! Starting child processes: what they inherit of this process, and what they do not.
 //!
-//! Every program in this crate is started through [`command`], so that none is given a key; those that run for a session by
-//! `spawn`, so that none may read the memory of processes that have more rights than itself.
+//! Every process in this crate is started through [`command`], so that none inherits an API key. Those that run for a
+//! session are started by `spawn`, so that none can read the memory of processes with more rights than itself.
 
 use std::io;
 
@@ -12,18 +12,19 @@ pub(crate) use crate::child_env::without_credentials;
 pub use crate::child_env::{HANDED_OVER, command};
 use crate::os;
 
-/// Starts a program. It and whatever it starts cannot be given the right to read the memory of any process (`CAP_SYS_PTRACE`),
-/// where this process has the right to see to that; what this process itself may do stays as it is.
+/// Starts a process. If this process has the right to read the memory of any process (`CAP_SYS_PTRACE`), neither the
+/// child nor its descendants can get it. The rights of this process do not change.
 ///
 /// Must be called inside a tokio runtime.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the operating system.
 pub(crate) fn spawn(command: &mut tokio::process::Command) -> io::Result<Child> {
     if !os::may_trace() {
         return command.spawn();
     }
-    // A thread of its own, because what a thread gives up it never gets back. Children begin with what their thread has.
+    // Uses a separate thread, because a thread cannot regain a right it gave up. A child inherits the rights of the
+    // thread that starts it.
     let runtime = tokio::runtime::Handle::current();
     std::thread::scope(|scope| {
         let spawning = scope.spawn(|| {
@@ -37,15 +38,16 @@ pub(crate) fn spawn(command: &mut tokio::process::Command) -> io::Result<Child> 
     })
 }
 
-/// Keeps this whole process from the programs that it starts, and from others of the same user: on Linux they can neither read its
-/// memory and environment nor attach a debugger, and no core dump is written. Elsewhere nothing is done.
+/// Protects this process from the processes that it starts and from others of the same user: on Linux they can
+/// neither read its memory and environment nor attach a debugger, and no core dump is written. On other systems this
+/// does nothing.
 ///
-/// For programs that are an agent and nothing else, at their start: of threads that run already only the one that calls gives up
-/// its rights. The library never does this by itself. A process that was started by root in another way, and is not confined, can
-/// still read everything.
+/// For programs whose only purpose is to run an agent; call it at their start, since only the calling thread gives up
+/// its rights, not threads that are already running. The library never calls it by itself. An unconfined process that
+/// root started otherwise can still read everything.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the operating system.
 pub fn protect_process() -> io::Result<()> {
     os::give_up_tracing()?;
     os::close_memory()

@@ -1,4 +1,4 @@
-//! What programs are given of the environment of this process: everything but the credentials.
+//! The environment variables that child processes inherit: all but the credentials.
 
 #[cfg(unix)]
 use std::ffi::OsString;
@@ -6,11 +6,11 @@ use std::{ffi::OsStr, process::Command};
 
 use crate::credentials;
 
-/// Says to a process that took the place of another which one: of no use to children.
+/// Set when the program re-executes itself without credentials; the value is its process id. Not passed to children.
 #[doc(hidden)]
 pub const HANDED_OVER: &str = "WINDLASS_HANDED_OVER";
 
-/// A program with the environment of this process, but for the credentials ([`credentials::VARIABLES`]).
+/// A command that inherits the environment of this process except the credentials ([`credentials::VARIABLES`]).
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for name in credentials::VARIABLES.into_iter().chain([HANDED_OVER]) {
@@ -19,8 +19,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Of these variables those that a program may be given beside those of [`command`], or in their place: all but those that it takes
-/// out.
+/// Filters variables that are to be added to those of [`command`]: removes those that [`command`] removes.
 #[cfg(unix)]
 pub(crate) fn without_credentials<V>(
     variables: impl IntoIterator<Item = (OsString, V)>,
@@ -67,7 +66,7 @@ mod tests {
         assert_eq!(kept, [(OsString::from("MORE"), "more")]);
     }
 
-    /// A program that is started in another way would be given the keys.
+    /// A process that is started in another way would inherit the keys.
     #[test]
     fn every_program_is_started_through_this_module() {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -79,7 +78,7 @@ mod tests {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    // What tests start is given what the tests have.
+                    // Processes started by tests inherit the environment of the tests.
                     if !path.ends_with("tests") {
                         look(&path, places);
                     }

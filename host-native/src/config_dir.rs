@@ -1,4 +1,4 @@
-//! Where the engine keeps what belongs to a user, and how a working directory is named there.
+//! The user's configuration directory, and the names of working directories in it.
 
 use std::{
     fs::DirBuilder,
@@ -16,7 +16,7 @@ pub struct ConfigDir {
     root: PathBuf,
 }
 
-/// Nothing says where the user's settings and sessions are.
+/// The configuration directory cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no home directory, so nothing says where the user's settings and sessions are: set HOME, or CLAUDE_CONFIG_DIR to a directory for them"
@@ -24,11 +24,12 @@ pub struct ConfigDir {
 pub struct NoConfigDir;
 
 impl ConfigDir {
-    /// What `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory. An empty variable is none. No other folder will do: what
-    /// lies in the working directory is the project's, and nothing of a project may count as the user's.
+    /// The directory that `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory. An empty variable counts
+    /// as unset. There is no other fallback: the working directory belongs to the project, and nothing of a project
+    /// may count as the user's.
     ///
     /// # Errors
-    /// [`NoConfigDir`] where there is neither.
+    /// [`NoConfigDir`] if neither is set.
     pub fn find(config_dir: Option<&str>, home: Option<&Path>) -> Result<Self, NoConfigDir> {
         match (config_dir.filter(|dir| !dir.is_empty()), home) {
             (Some(dir), _) => Ok(Self::at(composed(dir))),
@@ -37,18 +38,18 @@ impl ConfigDir {
         }
     }
 
-    /// This directory. It need not exist: whoever writes creates it.
+    /// Uses this directory. It need not exist: it is created when something is written.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The directory itself.
+    /// The path of the directory.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder with a folder for each project's sessions.
+    /// The folder that contains one folder of sessions per project.
     #[must_use]
     pub fn projects(&self) -> PathBuf {
         self.root.join("projects")
@@ -60,7 +61,8 @@ impl ConfigDir {
         self.projects().join(project_key(cwd))
     }
 
-    /// The settings file of a destination, for a project in this folder; none for what lasts no longer than a session.
+    /// The settings file of a destination, for a project in this folder; `None` for destinations that last only as
+    /// long as the session.
     #[must_use]
     pub fn settings_file(&self, project: &Path, of: Destination) -> Option<PathBuf> {
         match of {
@@ -78,20 +80,20 @@ impl ConfigDir {
     }
 }
 
-/// The name under which a working directory's sessions are kept: that of its real path in NFC ([`key_of`]).
+/// The folder name for a working directory's sessions, made from its real path in NFC ([`key_of`]).
 pub(crate) fn project_key(cwd: &Path) -> String {
     let real = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_path_buf());
     key_of(&composed(&real.to_string_lossy()))
 }
 
-/// NFC, so that a path typed on one system and read on another is the same.
+/// Normalizes to NFC, so that a path is the same on all systems.
 fn composed(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc()
         .normalize(text)
         .into_owned()
 }
 
-/// A folder with all above it, for its owner's eyes only.
+/// Creates a folder and its parents, accessible only to the owner.
 pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -114,7 +116,7 @@ mod tests {
         assert_eq!(found(Some(""), home), Ok("/home/u/.claude".into()));
         assert_eq!(found(Some("/c"), home), Ok("/c".into()));
         assert_eq!(found(Some("/c"), None), Ok("/c".into()));
-        // An e and an accent become one character.
+        // An e and a combining accent become one character.
         assert_eq!(found(Some("/cafe\u{301}"), home), Ok("/caf\u{e9}".into()));
         assert_eq!(found(Some(""), None), Err(NoConfigDir));
     }

@@ -1,13 +1,13 @@
-//! The keys of model servers in the environment: which variables hold them, and who is given them.
+//! The keys of model servers in the environment: which variables hold them, and which processes get them.
 //!
-//! Whatever this process starts gets none of them (`crate::child`). Only an MCP server whose own configuration names one is
-//! given that one.
+//! Processes started by this one get none of them (`crate::child`), except that an MCP server gets a key that its own
+//! configuration names.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// Every variable that is read as a credential, or that programs of this kind keep one in.
+/// Every variable that is read as a credential here, or in which similar programs keep one.
 pub const VARIABLES: [&str; 4] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -21,12 +21,12 @@ pub fn is_credential(name: &str) -> bool {
     VARIABLES.contains(&name)
 }
 
-/// The credentials that a process was given, by the names of their variables. Cloning is cheap; debug output shows names only.
+/// The credentials in the environment of this process, by variable. Cloning is cheap; debug output shows names only.
 #[derive(Clone, Default)]
 pub struct Credentials(Arc<BTreeMap<&'static str, SecretString>>);
 
 impl Credentials {
-    /// Those of an environment. An empty variable is none.
+    /// Reads the credentials of an environment. An empty variable counts as unset.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let given = VARIABLES.into_iter().filter_map(|name| {
             let value = variable(name).filter(|value| !value.is_empty())?;
@@ -47,7 +47,7 @@ impl Credentials {
         self.0.is_empty()
     }
 
-    /// Each with its variable.
+    /// Each credential with its variable.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &SecretString)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }

@@ -1,9 +1,8 @@
 //! The native host: performs the effects of a session on tokio.
 //!
-//! [`NativeHost`] is what an [`Agent`](crate::Agent) turns its sessions with. It can also be used by
-//! itself, or be wrapped by a host of your own that answers some effects differently: implement
-//! [`windlass_core::Host`], hand on what you do not want to change, and call
-//! [`windlass_core::drive`]. `examples/custom_host.rs` does that.
+//! [`NativeHost`] drives the sessions of an [`Agent`](crate::Agent). It can also be used by itself, or be wrapped by
+//! a host of your own that performs some effects differently: implement [`windlass_core::Host`], forward the effects
+//! you do not want to change, and call [`windlass_core::drive`]. `examples/custom_host.rs` does that.
 
 mod clock;
 mod hooks;
@@ -36,17 +35,16 @@ pub(crate) use self::tools::panic_text;
 pub(crate) use self::worktree::{GitWorktrees, WorktreesToRemove};
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
 
-/// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
-/// longest Bash command.
+/// The timeout of an embedder's tool that sets none: ten minutes, like the longest timeout of a Bash command.
 pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Answers the question whether a call may run.
+/// Decides whether a tool call may run.
 pub type PermissionCallback =
     dyn Fn(PermissionRequest) -> BoxFuture<'static, PermissionResponse> + Send + Sync;
 
-/// Performs effects with tokio: HTTP through a [`Transport`], tools by name, questions through a callback.
+/// Performs effects with tokio: HTTP through a [`Transport`], tools by name, permission requests through a callback.
 ///
-/// All methods must be called inside a tokio runtime whose timer is on.
+/// All methods must be called inside a tokio runtime with timers enabled.
 pub struct NativeHost {
     clock: Clock,
     transport: Arc<dyn Transport>,
@@ -59,7 +57,7 @@ pub struct NativeHost {
 }
 
 impl NativeHost {
-    /// A host without tools that has nobody to ask and takes relative paths from `/`.
+    /// A host without tools or permission callback that resolves relative paths against `/`.
     #[must_use]
     pub fn new(transport: Arc<dyn Transport>, messages: impl Into<MessageSink>) -> Self {
         Self {
@@ -74,11 +72,11 @@ impl NativeHost {
         }
     }
 
-    /// Takes away what was made for a session and is of no use behind its end: worktrees of agents in which nothing was
-    /// changed. To be called when the session has nothing left to do; its hooks of `WorktreeRemove` run on this host before.
+    /// Removes the worktrees of subagents in which nothing was changed. Call it when the session has nothing left to
+    /// do; before, the session's `WorktreeRemove` hooks run on this host.
     ///
     /// # Errors
-    /// [`HostError`] as [`drive`](windlass_core::drive): then everything stays.
+    /// [`HostError`] as [`drive`](windlass_core::drive); nothing is removed then.
     pub async fn session_ended(&self, session: &mut impl Machine) -> Result<(), HostError> {
         let going = self.worktrees.to_remove().await;
         if going.is_empty() {
@@ -90,14 +88,14 @@ impl NativeHost {
         Ok(())
     }
 
-    /// Remembers the worktrees it makes here, for longer than it lives.
+    /// Records the created worktrees in this list, which outlives the host.
     #[must_use]
     pub(crate) fn with_worktrees(mut self, worktrees: GitWorktrees) -> Self {
         self.worktrees = worktrees;
         self
     }
 
-    /// The tools, by the name the model calls them by.
+    /// The tools, by the name under which the model calls them.
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>) -> Self {
         self.tools = tools;
@@ -111,14 +109,14 @@ impl NativeHost {
         self
     }
 
-    /// Who is asked whether a call may run.
+    /// The callback that decides whether a call may run.
     #[must_use]
     pub fn with_permission(mut self, callback: Option<Arc<PermissionCallback>>) -> Self {
         self.permission = callback;
         self
     }
 
-    /// The directory that relative paths start from: absolute, links resolved.
+    /// The directory against which relative paths are resolved: absolute, without symbolic links.
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<Arc<str>>) -> Self {
         self.cwd = cwd.into();
@@ -127,7 +125,7 @@ impl NativeHost {
 }
 
 impl NativeHost {
-    /// Performs an effect of a session, as [`Host`] does, in a stream that borrows nothing of the host.
+    /// Performs an effect of a session like [`Host`], as a stream that does not borrow the host.
     pub(crate) fn perform(
         &self,
         id: EffectId,
@@ -149,7 +147,7 @@ impl NativeHost {
                 let resolved = resolved(Arc::clone(&self.cwd), paths);
                 stream::once(resolved.map(Answer::Resolved)).boxed()
             }
-            // Whoever turns the session answers these itself.
+            // The code that drives the session answers these itself.
             _ => stream::empty().boxed(),
         }
     }
@@ -270,17 +268,17 @@ impl Host for NativeHost {
     }
 }
 
-/// Asks a tool what became of a call.
+/// Asks a tool for the outcome of a lost call.
 async fn probed(tool: Option<Arc<dyn RunTool>>, probe: Probe) -> Probed {
     let Some(tool) = tool else {
         return Probed::Unknown;
     };
     let asked = std::panic::AssertUnwindSafe(tool.probe(probe)).catch_unwind();
-    // Who panics has not found out.
+    // A probe that panics has found nothing out.
     asked.await.unwrap_or(Probed::Unknown)
 }
 
-/// Follows links, which reads the disk: not on the driver's task.
+/// Resolves symbolic links. This reads the disk, so it does not run on the driver's task.
 async fn resolved(cwd: Arc<str>, paths: Vec<ResolvePath>) -> Vec<Result<ResolvedPath, String>> {
     let asked = paths.len();
     tokio::task::spawn_blocking(move || resolve_all(&cwd, &paths))
@@ -296,7 +294,7 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
                 let looked = || crate::files::below(path.as_ref(), &asked.closed);
                 let crate::files::Below { brings, holds } =
                     asked.carried.then(looked).unwrap_or_default();
-                // Nobody asks it of what is only read.
+                // Not needed for paths that are only read.
                 let exists =
                     asked.access == Access::Write && Path::new(&path).symlink_metadata().is_ok();
                 Ok(ResolvedPath {
@@ -311,13 +309,13 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
         .collect()
 }
 
-/// The core calls only tools of its spec; a host that was given another set must still answer.
+/// The core calls only tools of its spec, but a host with another set of tools must still answer.
 fn unknown_tool(name: &str) -> BoxStream<'static, Answer> {
     let text = format!("This host has no tool named {name}.");
     stream::iter([Answer::Tool(ToolResult::error(text))]).boxed()
 }
 
-/// The same for hooks; what the failure means is the registration's matter.
+/// The same for hooks. The hook's failure policy decides what it means.
 fn unknown_hook(name: &str) -> BoxStream<'static, Answer> {
     let reason = format!("this host has no hook named {name}");
     stream::iter([Answer::Hook(HookAnswer::Failed(reason))]).boxed()

@@ -1,8 +1,8 @@
 //! An AI agent that runs inside your program: the native host of windlass, as a library.
 //!
-//! The loop itself (prompt, response, tool calls, results, until done) is a state machine in
-//! [`windlass_core`], re-exported as [`core`]. This crate does what the machine asks for: HTTP, files,
-//! processes, and tools that are sandboxed WASM components.
+//! The loop itself (prompt, response, tool calls, results, until done) is a state machine in [`windlass_core`],
+//! re-exported as [`core`]. This crate performs its effects: HTTP, files, processes, and tools that are sandboxed
+//! WASM components.
 //!
 //! ```
 //! use windlass::{Agent, Tool};
@@ -34,42 +34,43 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | what an agent can be told | [`AgentBuilder`] |
+//! | the options of an agent | [`AgentBuilder`] |
 //! | messages as they come, and how a run ends | [`Run`] |
 //! | conversations | [`Session`] |
 //! | sessions that outlive the program | [`AgentBuilder::store`], [`store`] |
 //! | settings files, and whether a folder is trusted | [`settings`] |
-//! | what files were before a session changed them | [`checkpoints`] |
+//! | the contents of files before a session changed them | [`checkpoints`] |
 //! | tools of your own | [`Tool`] for closures, [`McpServer`] for several under one name, [`AgentBuilder::plugin`] for component files |
-//! | commands that the operating system confines | [`AgentBuilder::sandbox`] |
-//! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
-//! | stopping | [`Session::interrupt`] in good order, [`AbortHandle`] at once |
-//! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
+//! | commands confined by the operating system | [`AgentBuilder::sandbox`] |
+//! | permissions | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
+//! | stopping | [`Session::interrupt`] gracefully, [`AbortHandle`] at once |
+//! | another transport to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
 //! | a host of your own | [`core::Host`] and [`core::drive`]; [`Agent::host`] gives the native one to build on |
 //! | the engine of the official Agent SDKs | [`engine`] |
 //! | tests without a network | [`model_server`], and the crate `windlass-testkit` |
 //!
-//! The `examples` folder shows each of these and needs neither network nor key.
+//! The `examples` folder shows each of these; the examples need neither network nor key.
 //!
 //! # Features
 //!
 //! | feature | what it adds | what it costs |
 //! |---|---|---|
-//! | `plugins` | tools as components, and the built-in file tools, which are such | wasmtime |
+//! | `plugins` | tools as components, among them the built-in file tools | wasmtime |
 //! | `mcp` | [`AgentBuilder::mcp_server_process`] | the protocol |
-//! | `engine` | the engine of the SDKs; with `plugins` and `mcp` | |
-//! | `cli` | the program `windlass`; with `engine` | the parser of its flags |
+//! | `engine` | the engine of the SDKs; enables `plugins` and `mcp` | |
+//! | `cli` | the program `windlass`; enables `engine` | the parser of its flags |
 //!
-//! All are on by default, and none changes what another part does. An agent of closures, sessions in files and Bash needs none of
-//! them: `default-features = false`.
+//! All are on by default, and none changes the behaviour of the others. An agent with closures, sessions in files and
+//! Bash needs none of them: `default-features = false`.
 //!
-//! # What it needs
+//! # Requirements
 //!
-//! A tokio runtime with its timer and its IO on. Settings files are read only where [`AgentBuilder::setting_sources`] says so, nothing is written but compiled
-//! components in the user's cache directory, and no tool runs that was not allowed. wasmtime starts with the first call
-//! of a component; an agent without components never pays for it.
+//! A tokio runtime with time and I/O enabled. Settings files are read only if [`AgentBuilder::setting_sources`]
+//! enables them; nothing is written except compiled components in the user's cache directory; and no tool runs that
+//! was not allowed. wasmtime starts with the first call of a component, so an agent without components does not pay
+//! for it.
 //!
-//! Linux is tested, macOS is expected to work, Windows has everything but the Bash tool.
+//! Linux is tested, macOS is expected to work, and Windows has everything except the Bash tool.
 
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -82,7 +83,7 @@
     )
 )]
 
-/// The guide for programs that embed windlass; its code is compiled.
+/// The guide for programs that embed windlass; its code examples are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/embedding.md")]
 struct Embedding;

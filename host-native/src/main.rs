@@ -1,4 +1,4 @@
-//! `windlass`, the command.
+//! The command line program `windlass`.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

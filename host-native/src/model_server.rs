@@ -1,8 +1,8 @@
-//! A scripted model behind an address on loopback.
+//! A scripted model behind a loopback address.
 //!
-//! Serves a [`Script`] (format: `docs/scripted-model.md`) over HTTP/1.1: for programs that can only
-//! be tested through a socket, for demonstrations, and for benchmarks. The answers themselves come
-//! from [`ScriptedModel`]; here they meet real connections, real waiting and real breaks.
+//! Serves a [`Script`] (format: `docs/scripted-model.md`) over HTTP/1.1: for programs that can only be tested through
+//! a socket, for demonstrations, and for benchmarks. [`ScriptedModel`] produces the answers; this module adds real
+//! connections, delays and connection failures.
 
 use std::{
     io,
@@ -31,16 +31,16 @@ use tokio::{
 use windlass_scripted_model::{Miss, Piece, RequestView, ScriptedModel, Unmet};
 pub use windlass_scripted_model::{Script, ScriptError, script};
 
-/// How long to wait before the next attempt when the system has no connection to give.
+/// The pause before the next attempt when the system cannot accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// How a script is served.
+/// Options for serving a script.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// The port on 127.0.0.1; 0 takes a free one.
+    /// The port on 127.0.0.1; 0 picks a free one.
     pub port: u16,
-    /// Whether requests are kept for [`ModelServer::requests`]. Their bodies stay in memory.
+    /// Whether requests are recorded for [`ModelServer::requests`]. Their bodies stay in memory.
     pub record: bool,
 }
 
@@ -54,14 +54,14 @@ impl Default for ServeOptions {
 }
 
 impl ServeOptions {
-    /// On this port of 127.0.0.1; 0 takes a free one.
+    /// Sets the port on 127.0.0.1; 0 picks a free one.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Whether requests are kept.
+    /// Whether requests are recorded.
     #[must_use]
     pub fn record(mut self, record: bool) -> Self {
         self.record = record;
@@ -69,7 +69,7 @@ impl ServeOptions {
     }
 }
 
-/// A request as it arrived.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedRequest {
     /// Path and query.
@@ -80,28 +80,28 @@ pub struct RecordedRequest {
     pub body: Bytes,
 }
 
-/// A server that could not be started.
+/// The server could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelServerError {
-    /// The port is taken, or not allowed.
+    /// The port is in use, or not allowed.
     #[error(
         "cannot listen on 127.0.0.1:{port}: {source}; choose another port, or 0 for a free one"
     )]
     Listen {
-        /// The port that was asked for.
+        /// The requested port.
         port: u16,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The system gives no thread or no event queue.
+    /// The system could not create a thread or an event queue.
     #[error("cannot start the thread of the model server: {0}; the system is out of resources")]
     Start(io::Error),
 }
 
-/// A scripted model behind an address. Stops when it is dropped; open connections break.
+/// A scripted model behind an address. Dropping it stops the server and closes open connections.
 ///
-/// It has a thread of its own, so it serves blocking tests and any runtime alike.
+/// It runs on its own thread, so it can be used from blocking tests and from any runtime.
 ///
 /// ```
 /// use windlass::model_server::ModelServer;
@@ -121,7 +121,7 @@ pub struct ModelServer {
 #[derive(Debug)]
 struct Shared {
     model: Mutex<ScriptedModel>,
-    /// `None` when requests are not kept.
+    /// `None` when requests are not recorded.
     requests: Option<Mutex<Vec<RecordedRequest>>>,
 }
 
@@ -129,15 +129,15 @@ impl ModelServer {
     /// Serves a script on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// [`ModelServerError`] when the system gives no port or no thread.
+    /// [`ModelServerError`] when no port or thread is available.
     pub fn start(script: Script) -> Result<Self, ModelServerError> {
         Self::start_with(script, ServeOptions::default())
     }
 
-    /// Serves a script as the options say.
+    /// Serves a script with these options.
     ///
     /// # Errors
-    /// [`ModelServerError`] when the system gives no port or no thread.
+    /// [`ModelServerError`] when no port or thread is available.
     pub fn start_with(script: Script, options: ServeOptions) -> Result<Self, ModelServerError> {
         let port = options.port;
         let listen = |source| ModelServerError::Listen { port, source };
@@ -160,7 +160,7 @@ impl ModelServer {
                 runtime.block_on(async {
                     tokio::select! {
                         () = accept(listener, serving) => {}
-                        // Told to stop, or the server is gone: the same.
+                        // Either a stop request, or the server was dropped.
                         _ = stopped => {}
                     }
                 });
@@ -174,20 +174,20 @@ impl ModelServer {
         })
     }
 
-    /// The base address, without a slash at its end: what `ANTHROPIC_BASE_URL` takes. With `/v1` behind it, it
-    /// is what `OPENAI_BASE_URL` takes: the path of a request decides what is spoken.
+    /// The base address, without a trailing slash, as for `ANTHROPIC_BASE_URL`. With `/v1` appended, it works for
+    /// `OPENAI_BASE_URL`: the path of a request selects the protocol.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The address.
+    /// The socket address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// All requests to the model so far, in the order they were answered.
+    /// All recorded requests to the model so far, in the order in which they were answered.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         match &self.shared.requests {
@@ -196,16 +196,16 @@ impl ModelServer {
         }
     }
 
-    /// Requests that the script did not expect.
+    /// Requests that did not match the script.
     #[must_use]
     pub fn misses(&self) -> Vec<Miss> {
         lock(&self.shared.model).misses().to_vec()
     }
 
-    /// Whether the script was followed to its end.
+    /// Checks that the script was followed to its end.
     ///
     /// # Errors
-    /// [`Unmet`]: the misses, and the exchanges that were not asked for.
+    /// [`Unmet`]: the misses, and the exchanges that were not requested.
     pub fn verify(&self) -> Result<(), Unmet> {
         lock(&self.shared.model).verify()
     }
@@ -215,18 +215,18 @@ impl Drop for ModelServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It has nothing to report: a panic in it was printed when it happened.
+            // There is nothing to report: a panic of the thread was printed when it happened.
             let _ = thread.join();
         }
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done where the lock is held, so a panic elsewhere spoils nothing.
+    // No update is left unfinished while the lock is held, so the data is valid after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes connections for ever.
+/// Accepts connections forever.
 async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -245,22 +245,22 @@ async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
 
 /// Answers the requests of one connection.
 async fn connection(socket: TcpStream, shared: Arc<Shared>) {
-    // Pieces are to arrive as they are sent; where that is refused they still arrive.
+    // Pieces should arrive as they are sent; if this fails, they still arrive.
     let _ = socket.set_nodelay(true);
     let service = service_fn(move |request| respond(shared.clone(), request));
-    // An error here is a client that went away, or a break that the script asked for.
+    // An error here means that the client disconnected, or that the script broke the connection.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .serve_connection(TokioIo::new(socket), service)
         .await;
 }
 
-/// The connection is to break.
+/// The connection is to be broken.
 #[derive(Debug, thiserror::Error)]
 #[error("the script breaks the connection here")]
 struct Broken;
 
-/// An answer in one piece with its length, or piece by piece.
+/// A body sent at once with its length, or piece by piece.
 type AnswerBody = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Broken>>;
 
 async fn respond(
@@ -296,7 +296,7 @@ async fn respond(
     Ok(head(status, &headers, body))
 }
 
-/// The whole request.
+/// Reads the whole request.
 async fn received(request: Request<Incoming>) -> Result<RecordedRequest, Broken> {
     let (parts, body) = request.into_parts();
     let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
@@ -308,15 +308,15 @@ async fn received(request: Request<Incoming>) -> Result<RecordedRequest, Broken>
         headers: (parts.headers.iter())
             .map(|(name, value)| (name.as_str().to_owned(), text(value)))
             .collect(),
-        // A client that went away in the middle of its request hears nothing anyway.
+        // A client that disconnected during its request gets no answer.
         body: body.collect().await.map_err(|_| Broken)?.to_bytes(),
     })
 }
 
-/// Status and headers; a header that HTTP cannot carry becomes an error that names it.
+/// Status and headers. A header that is invalid in HTTP becomes an error that names it.
 fn head(status: u16, headers: &[(String, String)], body: AnswerBody) -> Response<AnswerBody> {
     let mut response = Response::new(body);
-    // A script's status is between 200 and 599.
+    // The status in a script is between 200 and 599.
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in headers {
@@ -336,11 +336,11 @@ fn head(status: u16, headers: &[(String, String)], body: AnswerBody) -> Response
     response
 }
 
-/// A body that sends every piece by itself.
+/// A body that sends each piece separately.
 fn in_pieces(pieces: std::vec::IntoIter<Piece>) -> UnsyncBoxBody<Bytes, Broken> {
     let frames = stream::unfold(pieces, |mut pieces| async move {
         loop {
-            // The writer sends what it has whenever the body has nothing ready.
+            // The writer flushes when the body has nothing ready.
             tokio::task::yield_now().await;
             return match pieces.next() {
                 Some(Piece::Bytes(bytes)) => Some((Ok(Frame::data(bytes)), pieces)),
@@ -350,7 +350,7 @@ fn in_pieces(pieces: std::vec::IntoIter<Piece>) -> UnsyncBoxBody<Bytes, Broken> 
                 }
                 Some(Piece::Hang) => std::future::pending().await,
                 Some(Piece::Cut) => Some((Err(Broken), pieces)),
-                // There is one head, and it was sent.
+                // There is only one head, and it was sent already.
                 Some(Piece::Head { .. }) => continue,
                 Some(Piece::End) | None => None,
             };
@@ -359,7 +359,7 @@ fn in_pieces(pieces: std::vec::IntoIter<Piece>) -> UnsyncBoxBody<Bytes, Broken> 
     StreamBody::new(frames).boxed_unsync()
 }
 
-/// What anything but a POST gets: a sign of life at `/`, else "not found".
+/// The answer to other methods than POST: a greeting at `/`, otherwise "not found".
 fn greeting(method: &Method, path: &str) -> Response<AnswerBody> {
     let alive = path == "/" && (method == Method::GET || method == Method::HEAD);
     let text = if alive {

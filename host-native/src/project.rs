@@ -1,5 +1,5 @@
-//! What a person and a project bring along, on the disk: what of [`ReadProject`](windlass_engine::project::ReadProject) no rule
-//! has a say in.
+//! Reads files of the user and the project from the disk: the part of
+//! [`ReadProject`](windlass_engine::project::ReadProject) that permission rules do not apply to.
 
 use std::{fs, io, path::Path};
 
@@ -13,16 +13,16 @@ use crate::{
     text_path::lossy,
 };
 
-/// Reads a file of the user's own configuration, which no rule of a session closes. None if there is none.
+/// Reads a file of the user's own configuration, to which session rules do not apply. `None` if it does not exist.
 pub(crate) fn read_own(path: &TextPath) -> Result<Option<ReadFile>, String> {
     let path = Path::new(path.as_str());
     let read = || {
-        // What is there and is no file counts as none.
+        // Anything but a regular file counts as absent.
         if !fs::metadata(path)?.is_file() {
             return Err(io::ErrorKind::NotFound.into());
         }
         Ok(ReadFile {
-            // It is compared and never opened.
+            // The path is only compared, never opened.
             real: lossy(&fs::canonicalize(path)?),
             text: regular::read_text(path, Link::Followed, MAX_FILE_BYTES)?,
         })
@@ -34,7 +34,7 @@ pub(crate) fn read_own(path: &TextPath) -> Result<Option<ReadFile>, String> {
     }
 }
 
-/// What is in a folder, up to so many entries. Nothing is in one that is not there.
+/// The entries of a folder, up to a maximum number. Empty if the folder does not exist.
 pub(crate) fn list(folder: &TextPath, most: usize) -> Result<Vec<Entry>, String> {
     let listed = fs::read_dir(Path::new(folder.as_str()))
         .and_then(|entries| entries.take(most).map(|entry| Ok(entry?.path())).collect());

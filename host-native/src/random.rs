@@ -1,17 +1,17 @@
-//! Ids and seeds that nothing else has.
+//! Unique ids and random seeds.
 
 use windlass_core::{Seeded, Uuid};
 
-/// An id that nothing else has.
+/// A unique id.
 pub(crate) fn fresh_uuid() -> Uuid {
     Seeded::new(random_seed()).uuid()
 }
 
-/// The seed of what is drawn from now on.
+/// A random seed.
 pub(crate) fn random_seed() -> [u8; 32] {
     let mut seed = [0; 32];
     if getrandom::fill(&mut seed).is_err() {
-        // A system without randomness: ids must differ, not be secret. A version 4 UUID is no promise either.
+        // Fallback without system randomness: ids need to be unique, not secret. A version 4 UUID guarantees no secrecy either.
         let moment = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();

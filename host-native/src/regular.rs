@@ -1,7 +1,8 @@
-//! Regular files, opened by names that others have a say in: a project, a session, an SDK.
+//! Opens regular files under paths that a project, a session or an SDK can influence.
 //!
-//! What such a name stands for can be a pipe, whose opening waits for a writer, or a device, which never ends. So nothing here
-//! waits, what was opened is looked at by its handle before a byte is read, and there is a limit on what is read.
+//! Such a path can name a pipe, whose opening blocks until there is a writer, or a device, which never ends. So
+//! nothing here blocks, the opened file is checked by its handle before a byte is read, and the number of bytes is
+//! limited.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -9,45 +10,46 @@ use std::{
     path::Path,
 };
 
-/// What a link in the place of the file is. Links on the way to it are followed.
+/// How a symbolic link at the path itself is treated. Links in its parent folders are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// It stands for the file that it leads to.
+    /// The link is followed.
     Followed,
-    /// It is no file: what it leads to belongs to somebody else.
+    /// The link is refused, since its target may belong to someone else.
     Refused,
 }
 
-/// Opens a regular file to read it.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// What the operating system says; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+/// The error of the operating system; [`io::ErrorKind::InvalidInput`] if it is not a regular file.
 pub(crate) fn open(path: &Path, link: Link) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     open_with(path, link, &mut options)
 }
 
-/// Opens a regular file in the way that the options say. Where they make files, what is made is one.
+/// Opens a regular file with these options. If they create a file, it is a regular one.
 ///
 /// # Errors
 /// As [`open`].
 pub(crate) fn open_with(path: &Path, link: Link, options: &mut OpenOptions) -> io::Result<File> {
-    // Opening alone may do something to a device, and a link that is refused by the system has no words of its own.
+    // Checked before opening, because opening alone may affect a device, and because the system's error for a refused
+    // link is unclear.
     if let Some(found) = policy(path, link)? {
         checked(&found)?;
     }
     crate::os::open_at_once(options, link == Link::Refused);
     let file = options.open(path)?;
-    // Somebody may have put something else there since.
+    // The file may have been replaced since the check.
     checked(&file.metadata()?)?;
     Ok(file)
 }
 
-/// What a regular file holds that may be so many bytes long.
+/// Reads a regular file of at most this many bytes.
 ///
 /// # Errors
-/// As [`open`]; [`io::ErrorKind::FileTooLarge`] for a longer one.
+/// As [`open`]; [`io::ErrorKind::FileTooLarge`] if it is longer.
 pub(crate) fn read(path: &Path, link: Link, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     let file = open(path, link)?;
@@ -59,16 +61,16 @@ pub(crate) fn read(path: &Path, link: Link, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The text of a regular file that may be so many bytes long.
+/// Reads the text of a regular file of at most this many bytes.
 ///
 /// # Errors
-/// As [`read`]; [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+/// As [`read`]; [`io::ErrorKind::InvalidData`] if it is not UTF-8.
 pub(crate) fn read_text(path: &Path, link: Link, most: u64) -> io::Result<String> {
     let text = String::from_utf8(read(path, link, most)?);
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Whether a regular file stands at a path; whatever else does is an error.
+/// The metadata of a regular file, if the path exists; anything but a regular file is an error.
 ///
 /// # Errors
 /// As [`open`].
@@ -78,7 +80,7 @@ pub(crate) fn is_there(path: &Path, link: Link) -> io::Result<Option<Metadata>> 
     Ok(found)
 }
 
-/// That a file is longer than is read.
+/// The error for a file that is longer than the limit.
 pub(crate) fn too_large(most: u64) -> io::Error {
     let words = format!("it is larger than {most} bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, words)
@@ -115,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a file, a pipe, a folder, and links to them, to an endless device and to nothing.
+    /// A folder with a file, a pipe, a folder, and links to these, to an endless device and to a missing file.
     fn stage() -> (tempfile::TempDir, impl Fn(&str) -> PathBuf) {
         use rustix::fs::{CWD, FileType, Mode, mknodat};
         let root = tempfile::tempdir().unwrap();
@@ -174,7 +176,7 @@ mod tests {
         }
     }
 
-    /// What was looked at by its name is another file by the time it is opened: the open itself refuses.
+    /// A path may be replaced between the check and the open: then the open itself refuses.
     #[test]
     fn what_is_put_there_meanwhile_is_not_waited_for_either() {
         let (_root, at) = stage();

@@ -1,4 +1,4 @@
-//! Paths of the operating system as the engine's paths, which are text.
+//! Converts paths of the operating system to the engine's paths, which are text.
 
 use std::{io, path::Path};
 
@@ -14,12 +14,12 @@ pub(crate) fn text_path(path: &Path) -> Result<TextPath, NotUtf8> {
     path.to_str().map(|_| lossy(path)).ok_or(NotUtf8)
 }
 
-/// A path as it is shown: what is not UTF-8 becomes `U+FFFD`. Nothing is opened by it that is not known to be UTF-8.
+/// A path for display: bytes that are not UTF-8 become `U+FFFD`. The result is opened only if the path is known to be UTF-8.
 pub(crate) fn lossy(path: &Path) -> TextPath {
     TextPath::new(slashed(path))
 }
 
-/// A path that is no text.
+/// The path is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("path contains invalid UTF-8 characters")]
 pub(crate) struct NotUtf8;
@@ -34,7 +34,7 @@ impl From<NotUtf8> for io::Error {
 mod tests {
     use super::*;
 
-    /// Every text of a few characters: what the two say of it is the same.
+    /// Tries every short text: both kinds of path agree about it.
     #[test]
     fn paths_of_the_engine_are_those_of_the_system() {
         let mut texts = vec![String::new()];

@@ -1,4 +1,4 @@
-//! Shell commands as hooks, as settings files name them.
+//! Shell commands as hooks, as in settings files.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -31,42 +31,42 @@ use crate::{
     sandbox::Spawner,
 };
 
-/// Bytes of an answer that are read.
+/// The maximum number of bytes read of an answer.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// The exit code by which a hook refuses.
+/// The exit code that means refusal.
 const REFUSED: i32 = 2;
 
-/// What the core's time is over for is stopped by its signal; this is the edge beyond which something is wrong.
+/// The core stops a hook by its signal at the timeout; this is the margin after which something is wrong.
 const BEYOND_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a command that goes on by itself may take, where it does not say.
+/// The default timeout of an asynchronous hook.
 const ASYNC_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Bytes of its output that are told while a command runs. What comes behind them is in the answer alone.
+/// The maximum number of output bytes reported while a command runs. The rest is only in the answer.
 const MAX_TOLD: usize = 64 * 1024;
 
-/// Bytes that a line may have by which a command says that it goes on by itself.
+/// The maximum length in bytes of the first line that makes a hook asynchronous.
 const LONGEST_FIRST_LINE: usize = 4096;
 
-/// A command that is a hook: it reads what happened as JSON from standard input, and answers by its exit code and what
-/// it writes ([`HookAnswer::Exited`]).
+/// A command that serves as a hook: it reads the event as JSON from standard input, and answers by its exit code and
+/// output ([`HookAnswer::Exited`]).
 ///
-/// What it writes is told piece by piece while it runs ([`Answer::HookProgress`]), up to 64 KiB.
+/// Its output is reported in pieces while it runs ([`Answer::HookProgress`]), up to 64 KiB.
 ///
-/// It runs in the project's folder, in a shell and a process group of its own, with the environment of this process and
-/// `CLAUDE_PROJECT_DIR`. When its time is over, or the run is interrupted, the whole group is asked to end, and two
-/// seconds later made to.
+/// It runs in the project's folder, in a shell with its own process group, with the environment of this process and
+/// `CLAUDE_PROJECT_DIR`. At its timeout, or when the run is interrupted, the whole process group is asked to end and
+/// two seconds later killed.
 ///
-/// A command whose first line is `{"async": true}` (and `"asyncTimeout"` in milliseconds, 15 seconds where it is not
-/// given) goes on by itself: nobody waits for it, and nothing that it writes later is read. It is killed when its time is
-/// over, and when all clones of this value are gone.
+/// A command whose first line is `{"async": true}` (optionally with `"asyncTimeout"` in milliseconds, default 15
+/// seconds) becomes asynchronous: it is not waited for, and later output is not read. It is killed at its timeout,
+/// and when all clones of this value are dropped.
 #[derive(Debug, Clone)]
 pub struct HookCommand {
     command: String,
     project: PathBuf,
     variables: Vec<(OsString, OsString)>,
-    /// It goes on by itself from the beginning.
+    /// Asynchronous from the start.
     is_async: bool,
     going_on: Arc<Mutex<JoinSet<()>>>,
 }
@@ -90,14 +90,14 @@ impl HookCommand {
         &self.command
     }
 
-    /// The same for a command that nobody waits for and whose answer nobody reads. Its time is that of the registration.
+    /// Makes the command asynchronous: it is not waited for and its answer is not read. Its timeout is that of the registration.
     #[must_use]
     pub fn going_on_by_itself(mut self) -> Self {
         self.is_async = true;
         self
     }
 
-    /// The same with further variables: the `env` of settings.
+    /// Adds environment variables: the `env` of settings.
     #[must_use]
     pub fn with_variables<K: Into<OsString>, V: Into<OsString>>(
         mut self,
@@ -136,7 +136,7 @@ impl HookCommand {
                 biased;
                 Some(bytes) = written.recv() => {
                     if let Some(limit) = said.take(&bytes) {
-                        // Read to its end, so that it is not held up.
+                        // Its output is drained so that it does not block.
                         let draining = async move { while written.recv().await.is_some() {} };
                         let muted = async move { while complained.recv().await.is_some() {} };
                         let running = async move { tokio::join!(running, draining, muted) };
@@ -151,7 +151,8 @@ impl HookCommand {
         };
         match finished {
             Ok(finished) => answer_of(&finished),
-            // One that failed has run, and what that means its settings say. One that never ran was to guard something.
+            // A command that failed has run, and its failure policy says what that means. One that could not run
+            // should have guarded something.
             Err(error) if judges => Answer::Hook(HookAnswer::Exited {
                 code: Some(REFUSED),
                 stdout: String::new(),
@@ -161,7 +162,7 @@ impl HookCommand {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the command to its end.
     async fn finish(
         self,
         call: HookCall,
@@ -185,22 +186,22 @@ impl HookCommand {
     }
 }
 
-/// Lets a command go on by itself, for so long.
+/// Lets an asynchronous command continue, up to a time limit.
 fn go_on<T>(
     going_on: &Mutex<JoinSet<()>>,
     running: impl Future<Output = T> + Send + 'static,
     limit: Duration,
 ) {
-    // A panic while it is held leaves the set as it was.
+    // A panic while the lock is held leaves the set unchanged.
     let mut going_on = going_on.lock().unwrap_or_else(PoisonError::into_inner);
     while going_on.try_join_next().is_some() {}
     going_on.spawn(async move {
-        // When the time is over the command goes with the future.
+        // At the timeout, dropping the future kills the command.
         let _ = tokio::time::timeout(limit, running).await;
     });
 }
 
-/// What the core reads of a hook that goes on by itself.
+/// The answer to the core for an asynchronous hook.
 fn async_answer() -> Answer {
     Answer::Hook(match RawJson::parse(r#"{"async":true}"#) {
         Ok(output) => HookAnswer::Output(output),
@@ -208,7 +209,7 @@ fn async_answer() -> Answer {
     })
 }
 
-/// The first line of an output that comes in pieces.
+/// Collects the first line of an output that comes in pieces.
 #[derive(Default)]
 struct FirstLine {
     begun: Vec<u8>,
@@ -216,7 +217,7 @@ struct FirstLine {
 }
 
 impl FirstLine {
-    /// How long the command wants to go on by itself, if this piece makes its first line say that it does.
+    /// The timeout that the command asks for, if this piece completes a first line that makes it asynchronous.
     fn take(&mut self, bytes: &[u8]) -> Option<Option<Duration>> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -233,7 +234,7 @@ impl FirstLine {
             None => (bytes, false),
         };
         self.begun.extend_from_slice(line);
-        // Some close a line only when they end: what is JSON by now is a line as well.
+        // Some commands write the line end only when they exit: complete JSON also counts as a line.
         let said = serde_json::from_slice::<Async>(&self.begun).ok();
         self.is_over = is_whole || self.begun.len() > LONGEST_FIRST_LINE;
         let said = said.filter(|said| said.r#async)?;
@@ -263,7 +264,7 @@ impl RunHook for HookCommand {
     }
 }
 
-/// What a command that runs is heard to say, and its answer behind that.
+/// The progress of a running command, followed by its answer.
 struct Answers {
     told: mpsc::Receiver<Answer>,
     running: Option<BoxFuture<'static, Answer>>,
@@ -289,7 +290,7 @@ impl Answers {
     }
 }
 
-/// Tells what a command writes while it runs, up to a limit.
+/// Reports a command's output while it runs, up to a limit.
 struct Telling {
     progress: mpsc::Sender<Answer>,
     stdout: Text,
@@ -319,7 +320,7 @@ impl Telling {
 
     async fn tell(&self, stdout: String, stderr: String) {
         if !stdout.is_empty() || !stderr.is_empty() {
-            // Nobody listens any more once the hook was given up.
+            // Nobody listens after the hook was abandoned.
             let _ = self
                 .progress
                 .send(Answer::HookProgress { stdout, stderr })
@@ -328,7 +329,7 @@ impl Telling {
     }
 }
 
-/// As many of these bytes as may still be told.
+/// The part of these bytes that may still be reported.
 fn within<'b>(bytes: &'b [u8], left: &mut usize) -> &'b [u8] {
     let told = &bytes[..bytes.len().min(*left)];
     *left -= told.len();
@@ -418,7 +419,7 @@ mod tests {
         assert_eq!(refused, (Some(2), String::new(), "no\n".into()));
         let killed = answered("kill -9 $$", &project).await;
         assert_eq!(killed.0, None);
-        // Who does not read the input is none the worse for it.
+        // A command need not read its input.
         assert_eq!(answered("exec <&-; exit 3", &project).await.0, Some(3));
     }
 
@@ -456,7 +457,7 @@ mod tests {
             .trim()
             .parse()
             .unwrap();
-        // A signal that was sent takes its time. Gone is also who waits for whoever collects orphans.
+        // A signal takes time to arrive. A process that only waits to be reaped counts as gone.
         let lives = || {
             let state = std::fs::read_to_string(format!("/proc/{child}/stat"));
             state.is_ok_and(|state| !state.contains(" Z "))

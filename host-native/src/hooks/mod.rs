@@ -1,4 +1,4 @@
-//! Hooks that are programs of the person's own.
+//! Hooks that are commands of the user.
 
 mod command;
 

@@ -1,4 +1,4 @@
-//! Time for the core.
+//! The clock for the core.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -29,7 +29,7 @@ impl Clock {
         }
     }
 
-    /// Ends when the monotonic clock shows `until`; never, if that is beyond the end of time.
+    /// Completes when the monotonic clock reaches `until`; never, if that time cannot be represented.
     pub(crate) async fn sleep(&self, until: Millis) {
         match self.origin.checked_add(Duration::from_millis(until.0)) {
             Some(moment) => tokio::time::sleep_until(moment).await,

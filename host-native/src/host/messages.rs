@@ -1,4 +1,4 @@
-//! Where a host puts the messages of a session.
+//! Where a host delivers the messages of a session.
 
 use std::{fmt, future::Future, sync::Arc};
 
@@ -8,12 +8,12 @@ use windlass_core::Message;
 
 type Take = dyn Fn(Message) -> BoxFuture<'static, ()> + Send + Sync;
 
-/// Takes the messages of a session in their order. The session waits until a message is taken.
+/// Receives the messages of a session in order. The session waits until each message is accepted.
 #[derive(Clone)]
 pub struct MessageSink(Arc<Take>);
 
 impl MessageSink {
-    /// A sink that is a function.
+    /// A sink that calls a function.
     pub fn new<F, Fut>(take: F) -> Self
     where
         F: Fn(Message) -> Fut + Send + Sync + 'static,
@@ -27,13 +27,13 @@ impl MessageSink {
     }
 }
 
-/// The sending half of a bounded channel. When nobody receives any more, messages are dropped.
+/// The sending half of a bounded channel. When the receiver is gone, messages are dropped.
 impl From<mpsc::Sender<Message>> for MessageSink {
     fn from(sender: mpsc::Sender<Message>) -> Self {
         Self::new(move |message| {
             let sender = sender.clone();
             async move {
-                // The receiver is gone: whoever wanted the messages no longer does.
+                // The receiver is gone, so nobody wants the messages.
                 let _ = sender.send(message).await;
             }
         })

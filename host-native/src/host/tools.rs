@@ -1,4 +1,4 @@
-//! How a call reaches the code that runs it.
+//! The interface to the code that runs a tool call.
 
 use std::any::Any;
 
@@ -16,12 +16,12 @@ pub trait RunTool: Send + Sync {
     /// [`Answer::Cancelled`] if it was stopped without a result.
     ///
     /// When `cancel` fires the call is asked to stop; dropping the stream must stop it by force.
-    /// The run must keep to `call.timeout_ms`; when it is not set, to a limit of its own.
+    /// The run must respect `call.timeout_ms`; if it is not set, a limit of its own.
     fn run(&self, id: EffectId, call: ToolCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
 
-    /// Finds out what became of a call that was lost with the program that ran it. Asked of tools whose class is
-    /// [`RetryClass::Probe`](windlass_core::tool::RetryClass::Probe); by default nobody can tell.
+    /// Finds out the outcome of a call that was lost when the process that ran it ended. Called for tools of class
+    /// [`RetryClass::Probe`](windlass_core::tool::RetryClass::Probe); by default the outcome is unknown.
     fn probe(&self, probe: Probe) -> BoxFuture<'static, Probed> {
         let _ = probe;
         std::future::ready(Probed::Unknown).boxed()
@@ -43,7 +43,7 @@ impl RunTool for crate::plugins::Plugin {
     }
 }
 
-/// A command, as a process group of its own.
+/// A command, in its own process group.
 #[cfg(unix)]
 impl RunTool for crate::bash::Bash {
     fn run(
@@ -56,7 +56,7 @@ impl RunTool for crate::bash::Bash {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()

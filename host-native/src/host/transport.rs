@@ -1,4 +1,4 @@
-//! How requests reach a model.
+//! The interface that sends requests to a model.
 
 use futures_util::stream::{BoxStream, StreamExt};
 use windlass_core::{
@@ -8,14 +8,14 @@ use windlass_core::{
 
 use crate::http::ModelEndpoint;
 
-/// Sends requests to a model endpoint. It alone knows the address and the key.
+/// Sends requests to a model endpoint. Only the transport knows the address and the key.
 ///
-/// Replace it to send requests another way than by HTTP, or to add what your network needs.
+/// Replace it to send requests by other means than HTTP, or to add what your network requires.
 pub trait Transport: Send + Sync {
-    /// Sends a request. The stream gives [`Answer::HttpHead`], any number of [`Answer::HttpBody`], then
+    /// Sends a request. The stream yields [`Answer::HttpHead`], any number of [`Answer::HttpBody`], then
     /// [`Answer::HttpEnd`]; or [`Answer::HttpFailed`] at any point. Dropping it must end the exchange.
     ///
-    /// `id` is the same for the same attempt of the same request: it serves as idempotency key.
+    /// `id` is the same for the same attempt of the same request, so it can serve as an idempotency key.
     fn send(&self, id: EffectId, request: HttpRequest) -> BoxStream<'static, Answer>;
 }
 

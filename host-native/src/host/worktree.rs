@@ -1,8 +1,9 @@
-//! Git worktrees, made by the git of the machine: where the session or an agent of its own goes to work.
+//! Git worktrees for a session or a subagent, made by the installed git.
 //!
-//! They stand below `.claude/worktrees` of the repository, each on a branch of its own that begins where the work left. Those of
-//! agents go with the session if nothing was changed in them; all others stay, with what was done there. Those that hooks have
-//! made are theirs: when the session ends, hooks are told of the agents' and do with them what they think right.
+//! They are created below `.claude/worktrees` of the repository, each on its own branch that starts at the current
+//! commit. Worktrees of subagents are removed at the end of the session if nothing was changed in them; all others
+//! stay. Worktrees created by hooks are also left to hooks: when the session ends, hooks are told of those of
+//! subagents and remove them if they choose to.
 
 use std::{
     collections::BTreeSet,
@@ -26,13 +27,13 @@ use windlass_core::{
 use super::RunTool;
 use crate::{child, random::fresh_uuid};
 
-/// Where they stand in a repository.
+/// Their folder in a repository.
 const FOLDER: &str = ".claude/worktrees";
 
-/// How long git may take. A checkout of a large repository is measured in tens of seconds.
+/// The time limit of a git command. Checking out a large repository can take tens of seconds.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Variables that would make git work in another repository than that of its directory.
+/// Variables that would make git use another repository than that of its directory.
 const ELSEWHERE: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -41,17 +42,17 @@ const ELSEWHERE: [&str; 5] = [
     "GIT_NAMESPACE",
 ];
 
-/// Makes worktrees for a session, and takes away again those that nobody needed. Cloning is cheap.
+/// Creates worktrees for a session, and removes those that were not used. Cloning is cheap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GitWorktrees {
     of_agents: Arc<Mutex<Vec<Made>>>,
 }
 
-/// A worktree that was made for an agent.
+/// A worktree that was made for a subagent.
 #[derive(Debug)]
 pub(crate) struct Made {
     path: PathBuf,
-    /// What git knows of it; none where a hook has made it.
+    /// The git branch; `None` if a hook made the worktree.
     git: Option<Branch>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Made {
 struct Branch {
     repository: PathBuf,
     name: String,
-    /// The commit that it began with.
+    /// The commit at which it started.
     begin: String,
 }
 
@@ -125,7 +126,7 @@ impl GitWorktrees {
         let branch = format!("worktree-{name}");
         let place = path.to_string_lossy();
         let reference = format!("refs/heads/{branch}");
-        // A branch that was left is taken up again, with what was done on it.
+        // An existing branch of that name is reused, with its commits.
         let is_new = match git(here, &["show-ref", "--verify", "--quiet", &reference]).await {
             Ok(_) => false,
             Err(WorktreeError::Refused(_)) => true,
@@ -156,7 +157,7 @@ impl GitWorktrees {
         })
     }
 
-    /// Goes where a hook says that it has made one.
+    /// Enters a worktree that a hook reports to have made.
     async fn enter_given(
         &self,
         path: &str,
@@ -180,7 +181,7 @@ impl GitWorktrees {
                 git: None,
             });
         }
-        // It may be no worktree of git at all.
+        // It may not be a git worktree at all.
         let branch = git(&path, &["branch", "--show-current"]).await.ok();
         let at = path.display();
         Ok(EnterWorktreeOutput {
@@ -191,7 +192,7 @@ impl GitWorktrees {
     }
 
     fn of_agents(&self) -> MutexGuard<'_, Vec<Made>> {
-        // A panic while it is held leaves a list that is whole.
+        // A panic while the lock is held leaves a complete list.
         self.of_agents
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -201,8 +202,8 @@ impl GitWorktrees {
         self.of_agents().push(made);
     }
 
-    /// The worktrees of agents that are to go, and are forgotten with this: those in which nothing was changed, and those
-    /// that hooks have made. Who takes them tells hooks of each and calls [`remove`].
+    /// Takes the subagents' worktrees that are to be removed from the list: those without changes, and those made by
+    /// hooks. The caller runs the hooks for each and calls [`remove`].
     pub(crate) async fn to_remove(&self) -> Vec<Made> {
         let of_agents = std::mem::take(&mut *self.of_agents());
         let mut going = Vec::new();
@@ -228,7 +229,7 @@ impl GitWorktrees {
     }
 }
 
-/// The worktrees of a session's agents at its end: those that are to go are listed, so that hooks hear of them, and removed.
+/// The worktrees of a session's subagents at its end: they are listed so that hooks are told of them, and then removed.
 #[derive(Debug, Default)]
 pub(crate) struct WorktreesToRemove {
     all: GitWorktrees,
@@ -236,12 +237,12 @@ pub(crate) struct WorktreesToRemove {
 }
 
 impl WorktreesToRemove {
-    /// What makes them.
+    /// The part that creates worktrees.
     pub(crate) fn made(&self) -> GitWorktrees {
         self.all.clone()
     }
 
-    /// Lists those that are to go: what hooks are told of each.
+    /// Lists the worktrees to remove, as events for hooks.
     pub(crate) async fn list(&self) -> Vec<Occurrence> {
         let going = self.all.to_remove().await;
         let told = going.iter().map(Made::occurrence).collect();
@@ -249,20 +250,20 @@ impl WorktreesToRemove {
         told
     }
 
-    /// Removes those that were listed.
+    /// Removes the listed worktrees.
     pub(crate) async fn remove(&self) {
         let going = std::mem::take(&mut *self.going());
         remove(going).await;
     }
 
     fn going(&self) -> MutexGuard<'_, Vec<Made>> {
-        // A panic while it is held leaves a list that is whole.
+        // A panic while the lock is held leaves a complete list.
         self.going.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Made {
-    /// What hooks are told before it goes.
+    /// The event for hooks before the worktree is removed.
     pub(crate) fn occurrence(&self) -> Occurrence {
         Occurrence::WorktreeRemove(WorktreeRemove {
             worktree_path: self.path.display().to_string(),
@@ -270,12 +271,12 @@ impl Made {
     }
 }
 
-/// Takes away worktrees, with their branches. What hooks have made is left to hooks.
+/// Removes worktrees and their branches. Those made by hooks are left to hooks.
 pub(crate) async fn remove(going: Vec<Made>) {
     for Made { path, git: branch } in going {
         let Some(branch) = branch else { continue };
         let place = path.to_string_lossy();
-        // Git refuses where files were changed or added meanwhile; then it stays.
+        // Git refuses if files were changed or added meanwhile; then the worktree stays.
         if git(&branch.repository, &["worktree", "remove", &place])
             .await
             .is_ok()
@@ -286,21 +287,21 @@ pub(crate) async fn remove(going: Vec<Made>) {
     }
 }
 
-/// The main tree of the repository around a directory, which may be a worktree itself.
+/// The main work tree of the repository that contains a directory. The directory may be in another worktree.
 async fn repository(here: &Path) -> Result<PathBuf, WorktreeError> {
     let absolute = "--path-format=absolute";
     let common = git(here, &["rev-parse", absolute, "--git-common-dir"]).await?;
     let common = Path::new(&common);
     match (common.file_name(), common.parent()) {
         (Some(name), Some(main)) if name == ".git" => Ok(main.to_path_buf()),
-        // Its git folder is elsewhere.
+        // The git directory is not inside of the work tree.
         _ => git(here, &["rev-parse", "--show-toplevel"])
             .await
             .map(PathBuf::from),
     }
 }
 
-/// A worktree that is there already.
+/// Enters an existing worktree.
 async fn gone_back_to(path: PathBuf) -> Result<EnterWorktreeOutput, WorktreeError> {
     let path = real(&path)?;
     let top = git(&path, &["rev-parse", "--show-toplevel"]).await;
@@ -316,7 +317,7 @@ async fn gone_back_to(path: PathBuf) -> Result<EnterWorktreeOutput, WorktreeErro
     })
 }
 
-/// Without links, and as text.
+/// The path without symbolic links, as text.
 fn real(path: &Path) -> Result<PathBuf, WorktreeError> {
     let unusable = |reason: String| WorktreeError::Unusable {
         path: path.to_path_buf(),
@@ -329,7 +330,7 @@ fn real(path: &Path) -> Result<PathBuf, WorktreeError> {
     }
 }
 
-/// Settings under which git starts nothing that the repository names: nobody has judged it.
+/// Settings with which git starts no program that the repository names, since nobody has approved them.
 const NOTHING_STARTED: [&str; 6] = [
     "-c",
     "core.hooksPath=/dev/null",
@@ -339,14 +340,14 @@ const NOTHING_STARTED: [&str; 6] = [
     "submodule.recurse=false",
 ];
 
-/// The filters that the repository's own settings define, each as settings that make it do nothing. Those of the person and the
-/// machine stay.
+/// The filters that the repository's own settings define, each as settings that disable it. Filters of the user's and
+/// the system's settings stay.
 async fn filters_off(directory: &Path) -> Result<Vec<String>, WorktreeError> {
     let list = ["config", "--includes", "--show-scope", "--name-only", "-z"];
     let arguments = [&list[..], &["--get-regexp", "^filter\\."]].concat();
     let said = match started(directory, &arguments, &[]).await {
         Ok(said) => said,
-        // There are none.
+        // No filters are defined.
         Err(WorktreeError::Refused(said)) if said.is_empty() => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
@@ -368,7 +369,7 @@ async fn filters_off(directory: &Path) -> Result<Vec<String>, WorktreeError> {
     Ok(off.collect())
 }
 
-/// Runs git in a directory; what it wrote. Nothing runs that the repository's own settings name.
+/// Runs git in a directory and returns its output. No program from the repository's own settings is run.
 async fn git(directory: &Path, arguments: &[&str]) -> Result<String, WorktreeError> {
     let off = filters_off(directory).await?;
     started(directory, arguments, &off).await
@@ -386,7 +387,7 @@ async fn started(
         .args(arguments)
         .current_dir(directory)
         .env("GIT_TERMINAL_PROMPT", "0")
-        // What a partial repository lacks is not fetched: the way there is a program that the repository names.
+        // Missing objects of a partial clone are not fetched, since fetching runs a program that the repository names.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .stdin(Stdio::null())

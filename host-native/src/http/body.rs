@@ -1,4 +1,4 @@
-//! A request body in pieces, sent without being joined.
+//! A request body in pieces, sent without being concatenated.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-/// The pieces still to be sent. Its length is known, so the request says it (`content-length`).
+/// The pieces still to be sent. The total length is known, so the request has a `content-length`.
 #[derive(Debug)]
 pub(super) struct Pieces {
     pieces: VecDeque<Bytes>,

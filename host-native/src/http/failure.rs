@@ -1,15 +1,15 @@
-//! What went wrong with an exchange, in words: what, where, what to do.
+//! Error messages for failed exchanges: what failed, where, and what to do.
 
 use std::{error::Error, io, time::Duration};
 
 use windlass_core::effect::{HttpFailure, HttpFailureKind};
 
-/// Names the cause of a failed exchange.
+/// Describes the cause of a failed exchange.
 pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFailure {
     let cause = root_cause(error);
     let (kind, message) = if let Some(tls) = find::<rustls::Error>(error) {
         if let rustls::Error::InvalidCertificate(fault) = tls {
-            // The same certificate is refused the next time too.
+            // A retry would get the same certificate.
             (
                 HttpFailureKind::Refused,
                 format!(
@@ -79,7 +79,7 @@ pub(super) fn too_large(server: &str, limit: usize) -> HttpFailure {
     }
 }
 
-/// The innermost cause: what the outer layers say is said better here.
+/// The innermost cause, since the message written here replaces those of the outer errors.
 pub(super) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
@@ -88,14 +88,14 @@ pub(super) fn root_cause(error: &dyn Error) -> String {
     cause.to_string()
 }
 
-/// A cause of a certain type, wherever it stands in the chain.
+/// A cause of a certain type anywhere in the chain.
 fn find<'a, E: Error + 'static>(error: &'a reqwest::Error) -> Option<&'a E> {
     let mut next: Option<&'a (dyn Error + 'static)> = error.source();
     while let Some(cause) = next {
         if let Some(found) = cause.downcast_ref::<E>() {
             return Some(found);
         }
-        // The source of an I/O error is the source of what it carries, not that itself.
+        // `source` of an I/O error skips the error that it wraps, so that one is looked at first.
         let carried = cause
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);

@@ -1,4 +1,4 @@
-//! The way to a model server: requests of the core go out, its answers come back as they arrive.
+//! The HTTP client for model servers: sends requests of the core and streams the responses.
 
 mod body;
 mod failure;
@@ -18,22 +18,22 @@ use windlass_core::effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind
 use self::body::Pieces;
 use crate::redact::{RedactedStream, Redactor};
 
-/// The address of the Messages API when nothing else is said.
+/// The default address of the Messages API.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
-/// How requests prove who they are from. Debug output never shows a key.
+/// How requests authenticate. Debug output never shows a key.
 #[derive(Debug, Clone)]
 pub enum Auth {
     /// The header `x-api-key`.
     ApiKey(SecretString),
     /// The header `authorization: Bearer …`.
     Bearer(SecretString),
-    /// Nothing, for servers that ask for nothing.
+    /// No authentication, for servers that need none.
     None,
 }
 
 impl Auth {
-    /// What nobody else may see.
+    /// The secret, if there is one.
     pub(crate) fn secret(&self) -> Option<&SecretString> {
         match self {
             Self::ApiKey(secret) | Self::Bearer(secret) => Some(secret),
@@ -42,28 +42,28 @@ impl Auth {
     }
 }
 
-/// Where the model server is and how it is spoken to.
+/// The address of the model server, with credentials and limits.
 #[derive(Debug, Clone)]
 pub struct EndpointConfig {
-    /// `http://` or `https://` with a host, perhaps a port and the beginning of a path.
+    /// `http://` or `https://` with a host and optionally a port and a path prefix.
     pub base_url: String,
-    /// The key.
+    /// How requests authenticate.
     pub auth: Auth,
-    /// Files of certificates in PEM form that are trusted beside those of the system.
+    /// PEM files of certificates that are trusted in addition to those of the system.
     pub extra_ca: Vec<PathBuf>,
-    /// How long a connection may take to be made.
+    /// The timeout for establishing a connection.
     pub connect_timeout: Duration,
-    /// How long the server may send nothing, before its answer or in the middle of it.
+    /// The longest time without data from the server, before or during its response.
     pub idle_timeout: Duration,
-    /// Bytes of the longest response that is taken.
+    /// The maximum size of a response, in bytes.
     pub max_response: usize,
-    /// What the header `user-agent` says behind this program's name and version, in parentheses: on whose behalf it asks.
-    /// Characters that cannot stand there are left out.
+    /// A comment for the `user-agent` header, in parentheses after this program's name and version: on whose behalf
+    /// it sends requests. Characters that are invalid there are left out.
     pub client: Option<String>,
 }
 
 impl EndpointConfig {
-    /// An endpoint with the usual limits: 30 s to connect, 10 minutes of silence, 64 MiB.
+    /// An endpoint with the default limits: 30 s to connect, 10 minutes without data, 64 MiB.
     #[must_use]
     pub fn new(base_url: impl Into<String>, auth: Auth) -> Self {
         Self {
@@ -77,8 +77,8 @@ impl EndpointConfig {
         }
     }
 
-    /// Trusts what `NODE_EXTRA_CA_CERTS` names too. (`SSL_CERT_FILE` and `SSL_CERT_DIR` replace the
-    /// system's certificates by themselves.)
+    /// Also trusts the certificates in `NODE_EXTRA_CA_CERTS`. (`SSL_CERT_FILE` and `SSL_CERT_DIR` replace the
+    /// system's certificates anyway.)
     #[must_use]
     pub fn with_extra_ca_of_environment(mut self) -> Self {
         let named = std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|v| !v.is_empty());
@@ -86,36 +86,36 @@ impl EndpointConfig {
         self
     }
 
-    /// The address of the server.
+    /// The parsed address of the server.
     ///
     /// # Errors
-    /// [`EndpointError::Address`] for what is none.
+    /// [`EndpointError::Address`] if it is invalid.
     pub fn url(&self) -> Result<Url, EndpointError> {
         address(&self.base_url)
     }
 }
 
-/// An endpoint that cannot be used as it is configured.
+/// The endpoint configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// No address of a server.
+    /// The address is invalid.
     #[error(
         "the model endpoint{} is not a usable address: {reason}; it looks like https://api.anthropic.com",
         shown_address(url)
     )]
     Address {
-        /// Its scheme and host, which hold no key; empty where it has none.
+        /// Its scheme and host, which contain no key; empty if it has none.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A key that cannot stand in a header.
+    /// The key contains characters that are invalid in a header.
     #[error(
         "the key for the model endpoint contains characters that no key has (a line end?): check where it was copied from"
     )]
     Key,
-    /// A file of certificates that cannot be used.
+    /// A certificate file cannot be used.
     #[error("the certificates in `{}` cannot be used: {reason}", .file.display())]
     Certificates {
         /// The file.
@@ -133,7 +133,7 @@ pub enum EndpointError {
     Client(String),
 }
 
-/// A model server that requests can be sent to. Connections are kept and used again; cheap to clone.
+/// A client for a model server. Connections are pooled. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct ModelEndpoint {
     client: Client,
@@ -142,18 +142,18 @@ pub struct ModelEndpoint {
 
 #[derive(Debug)]
 struct Shared {
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     base: String,
-    /// What messages call the server: scheme, host and port.
+    /// The server as named in messages: scheme, host and port.
     server: String,
     idle_timeout: Duration,
     max_response: usize,
-    /// The server was sent the key, and may repeat it.
+    /// Removes the key from responses: the server received it and may echo it.
     redactor: Redactor,
 }
 
 impl Shared {
-    /// The address of a request without the path of the base address, in which a key may be written.
+    /// The address of a request without the path of the base address, which may contain a key.
     fn shown(&self, url: &Url) -> String {
         let path = url.as_str().strip_prefix(&self.base).unwrap_or_default();
         let hidden = match self.base == self.server {
@@ -165,10 +165,10 @@ impl Shared {
 }
 
 impl ModelEndpoint {
-    /// Checks the settings and prepares the client. Connects to nothing; reads the system's certificates
-    /// only for an `https` address.
+    /// Checks the configuration and prepares the client. Does not connect; reads the system's certificates only for
+    /// an `https` address.
     ///
-    /// `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` hold, except for servers on this machine.
+    /// `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` apply, except to servers on this machine.
     ///
     /// # Errors
     /// [`EndpointError`], which says what to change.
@@ -183,7 +183,7 @@ impl ModelEndpoint {
             .tls_backend_preconfigured(tls)
             .default_headers(key_header(&config.auth)?)
             .user_agent(user_agent(config.client.as_deref()))
-            // A key is meant for the server that was named, not for where that one points.
+            // No redirects: the key is meant for the configured server only.
             .redirect(redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
             .read_timeout(config.idle_timeout);
@@ -206,13 +206,13 @@ impl ModelEndpoint {
         })
     }
 
-    /// The server's address as messages show it: scheme, host and port.
+    /// The server's address as named in messages: scheme, host and port.
     #[must_use]
     pub fn server(&self) -> &str {
         &self.shared.server
     }
 
-    /// Sends a request. The stream gives the head, the body in pieces, and one end: [`Answer::HttpEnd`] or
+    /// Sends a request. The stream yields the head, the body in pieces, and one end: [`Answer::HttpEnd`] or
     /// [`Answer::HttpFailed`]. Dropping it closes the connection.
     pub fn send(&self, request: HttpRequest) -> impl Stream<Item = Answer> + Send + use<> {
         let shared = Arc::clone(&self.shared);
@@ -253,7 +253,7 @@ impl ModelEndpoint {
     }
 }
 
-/// Where an exchange stands.
+/// The state of an exchange.
 enum Step {
     Fail(HttpFailure),
     Send(RequestBuilder),
@@ -262,7 +262,7 @@ enum Step {
         received: usize,
         clean: RedactedStream,
     },
-    /// All was received.
+    /// The response is complete.
     End,
     Over,
 }
@@ -312,7 +312,7 @@ impl Step {
                 };
                 let next = match end {
                     Some(end) => end,
-                    // All of it may be the beginning of a key.
+                    // All of it may be the beginning of a key, so it is held back.
                     None if piece.is_empty() => continue,
                     None => Self::Receive {
                         response,
@@ -337,7 +337,7 @@ fn is_event_stream(response: &Response) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// Status and the headers the core has a use for. That nothing is found is mostly a mistake in the address, so that is among them.
+/// The status, and the headers that the core uses. A 404 is usually caused by a wrong address, so the address is included.
 fn head(response: &Response, shared: &Shared) -> Answer {
     let wanted = |name: &str| {
         matches!(name, "content-type" | "request-id" | "x-should-retry")
@@ -360,14 +360,13 @@ fn head(response: &Response, shared: &Shared) -> Answer {
     }
 }
 
-/// An address that was read. What is wrong with one is told without its text: keys are written into user names, paths and
-/// queries.
+/// Parses an address. Errors do not quote it, because keys may be in user names, paths and queries.
 fn address(text: &str) -> Result<Url, EndpointError> {
     let unusable = |shown: &str, reason: &str| EndpointError::Address {
         url: shown.to_owned(),
         reason: reason.to_owned(),
     };
-    // `localhost:11434` is read as an address whose scheme is `localhost`.
+    // `localhost:11434` would be parsed as a URL with scheme `localhost`.
     if !text.contains("://") {
         let meant = machine_without_scheme(text.trim());
         let meant = meant.map_or_else(
@@ -395,7 +394,7 @@ fn address(text: &str) -> Result<Url, EndpointError> {
     Ok(url)
 }
 
-/// An address in a sentence; nothing where nothing of it is shown.
+/// The address for an error message; empty if no part of it may be shown.
 fn shown_address(url: &str) -> String {
     match url {
         "" => String::new(),
@@ -403,7 +402,7 @@ fn shown_address(url: &str) -> String {
     }
 }
 
-/// This machine or a numeric address, where no more than the scheme is missing. Anything else may be a key.
+/// Recognizes a local or numeric address that only lacks the scheme. Any other text may be a key.
 fn machine_without_scheme(text: &str) -> Option<String> {
     let url = Url::parse(&format!("http://{text}")).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none();
@@ -441,7 +440,7 @@ fn key_header(auth: &Auth) -> Result<HeaderMap, EndpointError> {
         Auth::None => return Ok(HeaderMap::new()),
     };
     let mut value = HeaderValue::from_str(value.trim()).map_err(|_| EndpointError::Key)?;
-    // Keeps it out of debug output and out of HTTP/2 compression tables.
+    // Keeps the key out of debug output and of HTTP/2 compression tables.
     value.set_sensitive(true);
     Ok(HeaderMap::from_iter([(
         HeaderName::from_static(name),
@@ -449,8 +448,7 @@ fn key_header(auth: &Auth) -> Result<HeaderMap, EndpointError> {
     )]))
 }
 
-/// Whether a server is on this machine: a proxy would look for it elsewhere, and model servers there rarely
-/// ask for a key.
+/// Whether a server is on this machine. A proxy could not reach it, and local model servers rarely require a key.
 #[must_use]
 pub fn is_this_machine(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
@@ -463,7 +461,7 @@ pub fn is_this_machine(url: &Url) -> bool {
             .is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Whether a proxy for plain HTTP is itself reached by TLS.
+/// Whether a proxy for plain HTTP is itself reached over TLS.
 fn proxy_speaks_tls() -> bool {
     ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! TLS settings: the system's certificates, and those of the user.
+//! TLS configuration: the system's certificates and additional ones of the user.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,7 +11,7 @@ use rustls_platform_verifier::Verifier;
 
 use super::EndpointError;
 
-/// Trusts the system's certificates and those in the files.
+/// A configuration that trusts the system's certificates and those in the files.
 pub(super) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError> {
     let mut roots = Vec::new();
     for file in extra {
@@ -36,13 +36,13 @@ pub(super) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError>
     let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider)).map_err(tls)?;
     let config = builder(provider)?
         .dangerous()
-        // "Dangerous" is any verifier of one's own; this one is the platform's.
+        // rustls calls every custom verifier "dangerous"; this one is the platform's.
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(with_protocols(config))
 }
 
-/// Trusts nobody: for a server that is reached without TLS. Reads no certificates.
+/// A configuration that trusts no certificate, for a server reached without TLS. Reads no certificates.
 pub(super) fn unused() -> Result<ClientConfig, EndpointError> {
     let config = builder(provider())?
         .with_root_certificates(RootCertStore::empty())

@@ -1,4 +1,4 @@
-//! Settings files, found and read.
+//! Finds and reads settings files.
 
 use std::{
     io,
@@ -14,19 +14,19 @@ use crate::{
     text_path::lossy,
 };
 
-/// Where the files are.
+/// The locations of settings files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsPlaces {
     /// The user's configuration directory.
     pub config: ConfigDir,
-    /// The project's folder: that in which `.claude` lies or would lie.
+    /// The project's folder: the one that contains `.claude`, or would.
     pub project: PathBuf,
-    /// The organisation's file, where there can be one.
+    /// The organisation's settings file, if there can be one.
     pub policy: Option<PathBuf>,
 }
 
-/// Where an organisation keeps the settings of a machine, as Claude Code has it. They are stronger than any other, and nobody who
-/// starts a session leaves them out: so no variable or flag names another place.
+/// The location of an organisation's settings for a machine, the same as in Claude Code. They take precedence over
+/// all others and cannot be skipped by the user who starts a session, so no variable or flag changes the location.
 #[must_use]
 pub fn managed_settings_file() -> PathBuf {
     PathBuf::from(if cfg!(target_os = "macos") {
@@ -38,7 +38,7 @@ pub fn managed_settings_file() -> PathBuf {
     })
 }
 
-/// Settings that cannot be used. Nothing of any file is used then.
+/// A settings file is invalid. No settings of any file are used then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -47,14 +47,14 @@ pub enum SettingsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         error: io::Error,
     },
-    /// A file that was named does not exist.
+    /// The file does not exist, although it was named explicitly.
     #[error("Settings file not found: {}", .0.display())]
     Missing(PathBuf),
-    /// It is no settings.
+    /// The content is not valid settings.
     #[error(
         "{place}: {problem}; correct it or take it away, nothing of the settings is used as it is"
     )]
@@ -67,17 +67,18 @@ pub enum SettingsError {
 }
 
 impl SettingsPlaces {
-    /// The file of a source.
+    /// The settings file of a source.
     #[must_use]
     pub fn file(&self, destination: Destination) -> Option<PathBuf> {
         self.config.settings_file(&self.project, destination)
     }
 
-    /// Reads what the sources say. `flag` is the value of `--settings`, JSON or a path (relative ones below the project's
-    /// folder); `managed` that of `--managed-settings`, JSON, which only the organisation's file is stronger than.
+    /// Reads the settings of the sources. `flag` is the value of `--settings`: JSON, or a path (relative to the
+    /// project's folder). `managed` is the value of `--managed-settings`: JSON, over which only the organisation's
+    /// file takes precedence.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first file that cannot be used. A source without a file says nothing.
+    /// [`SettingsError`] for the first file that cannot be used. A source without a file is skipped.
     pub fn load(
         &self,
         sources: SettingSources,

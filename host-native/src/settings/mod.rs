@@ -1,4 +1,4 @@
-//! Settings files: where they are, how they are read, how they are replaced. What stands in them is read by
+//! Settings files: where they are, how they are read, and how they are replaced. Their content is parsed by
 //! [`windlass_engine::settings`].
 
 mod load;

@@ -32,7 +32,7 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A file of each source that names itself.
+/// Writes a settings file for each source that names the source.
 fn everywhere(root: &Path) -> SettingsPlaces {
     for (path, name) in [
         ("policy.json", "policy"),
@@ -143,7 +143,7 @@ fn conf_1_a_malformed_file_is_named_with_its_place_and_nothing_is_used() {
             error.contains(wanted) && error.contains("project/.claude/settings.json"),
             "{error}"
         );
-        // Who does not read it is not disturbed by it.
+        // A source that is not enabled is not read, so its error does not matter.
         let user = SettingSources {
             user: true,
             ..SettingSources::NONE

@@ -1,4 +1,4 @@
-//! Whether a person has trusted a folder, from the file that says so.
+//! Whether a person has trusted a folder, according to the file that records it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,20 @@ use crate::{
     text_path::lossy,
 };
 
-/// Bytes of the longest file that is read: other programs keep much in it.
+/// The maximum size of the file, in bytes: other programs store much in it.
 const MOST_READ: u64 = 64 << 20;
 
-/// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
+/// Whether a person has trusted a folder or one of its parents. An unreadable file means no trust.
 #[must_use]
 pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> bool {
     let text = regular::read_text(&person_file(config, home), Link::Followed, MOST_READ);
     text.is_ok_and(|text| settings::is_trusted(&text, &lossy(folder)))
 }
 
-/// Notes that a person has trusted a folder. What else is in the file stays as it is.
+/// Records that a person has trusted a folder. The rest of the file is preserved.
 ///
 /// # Errors
-/// [`WriteError`]: the file is as it was.
+/// [`WriteError`]: the file is unchanged.
 pub fn trust(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> Result<(), WriteError> {
     let path = person_file(config, home);
     let failed = |error: std::io::Error| WriteError::Store {
@@ -42,14 +42,14 @@ pub fn trust(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> Result<(
         })?;
         let read = read.as_deref().map(|text| digest(text.as_bytes()));
         let replaced = replace_settings(&path, read.as_deref(), content.as_bytes());
-        // Once more, if somebody has changed it since.
+        // Retried if another process has changed the file since.
         if replaced.map_err(failed)? == Replaced::Yes {
             return Ok(());
         }
     }
 }
 
-/// It lies in the configuration directory, but beside the usual one.
+/// The path of that file: inside the configuration directory, or beside it if it is the default one.
 fn person_file(config: &ConfigDir, home: Option<&Path>) -> PathBuf {
     let beside = home.filter(|home| home.join(".claude") == config.root());
     beside.unwrap_or(config.root()).join(".claude.json")
@@ -73,7 +73,7 @@ mod tests {
         assert!(!is_trusted(&other) && !is_trusted(home.path()));
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains("1.0") && text.contains("\"z\": []"), "{text}");
-        // A file that is no JSON is left alone.
+        // A file that is not valid JSON is not changed.
         std::fs::write(&file, "{").unwrap();
         assert!(trust(&config, Some(home.path()), &other).is_err());
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
