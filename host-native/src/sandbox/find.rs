@@ -1,4 +1,4 @@
-//! The files that patterns close, among those that exist.
+//! Finds the existing files that deny patterns match.
 
 use std::{
     fs,
@@ -9,26 +9,26 @@ use windlass_core::tool::{Access, DenyPattern, FsGrant, GrantRoot};
 
 use crate::files::with_followed;
 
-/// So many names are compared with patterns before one command.
+/// The maximum number of names compared with patterns before one command.
 const LIMIT: usize = 500_000;
 
-/// Folders in which the kernel shows its own state: no pattern means what is there.
+/// Pseudo file systems of the kernel; patterns do not apply there.
 const OF_THE_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// What was found. Nothing lies in anything else of its kind.
+/// The paths found. No path is below another one of the same list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) read_only: Vec<PathBuf>,
     pub(super) closed: Vec<PathBuf>,
 }
 
-/// More names than anybody wants to wait for.
+/// There are too many names to compare.
 #[derive(Debug, thiserror::Error)]
 #[error("there are more than {LIMIT} files to be compared with the patterns that close files")]
 pub(crate) struct TooMany;
 
-/// Looks for what patterns close. A pattern without wildcards is looked up; for others their folders are walked through, each
-/// once and without following links.
+/// Finds the files that deny patterns match. A pattern without wildcards is looked up directly; for the others, their
+/// base folders are walked, each once and without following symbolic links.
 pub(super) fn closed_files(deny: &[DenyPattern]) -> Result<Found, TooMany> {
     let deny = &with_followed(deny);
     let grant = FsGrant {
@@ -60,13 +60,13 @@ pub(super) fn closed_files(deny: &[DenyPattern]) -> Result<Found, TooMany> {
     }
     for list in [&mut found.read_only, &mut found.closed] {
         list.sort();
-        // Sorted by their parts, what lies in a folder comes behind it.
+        // Paths are sorted by component, so the contents of a folder come after it.
         list.dedup_by(|later, earlier| later.starts_with(&*earlier));
     }
     Ok(found)
 }
 
-/// The folder below which a pattern's files lie; none for a pattern that names one file.
+/// The folder below which a pattern's matches lie; `None` for a pattern that names one file.
 fn base(pattern: &str) -> Option<&str> {
     let wild = pattern.find(['*', '?', '[', '{', '\\'])?;
     let end = pattern[..wild].rfind('/').unwrap_or(0);
@@ -81,7 +81,7 @@ impl Found {
         }
     }
 
-    /// What a person names is meant, also behind a link; but not the whole system, to which a link may lead by now.
+    /// A path that a person names also applies to the target of a link, except to `/`, to which a link may have been redirected.
     fn add_named(&mut self, path: &Path, access: Access) {
         if let Ok(real) = fs::canonicalize(path)
             && real != Path::new("/")
@@ -99,7 +99,7 @@ impl Found {
         }
         let mut folders = vec![folder.to_path_buf()];
         while let Some(folder) = folders.pop() {
-            // What this process cannot list the command cannot either.
+            // A folder that this process cannot list, the command cannot list either.
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 *left = left.checked_sub(1).ok_or(TooMany)?;
                 let Ok(kind) = entry.file_type() else {
@@ -109,7 +109,7 @@ impl Found {
                 let access = grant.access(&path.to_string_lossy());
                 let is_kernel = || OF_THE_KERNEL.iter().any(|kernel| path == Path::new(kernel));
                 match access {
-                    // A link opens nothing by itself: where it leads has a name of its own.
+                    // A link grants nothing by itself: its target has its own path.
                     _ if kind.is_symlink() => {}
                     None => self.add(path, Access::Read),
                     Some(access) => {

@@ -1,5 +1,5 @@
-//! Confinement on macOS: a profile for `sandbox-exec`. It was written from the profile language's documents and never tried
-//! out, so it is used only where the settings ask for it (`enableWeakerNestedSandbox`).
+//! Confinement on macOS: a profile for `sandbox-exec`. It was written from the documentation of the profile language
+//! and has never been tested, so it is used only if the settings ask for it (`enableWeakerNestedSandbox`).
 
 use std::{
     ffi::{OsStr, OsString},
@@ -13,19 +13,19 @@ use crate::child;
 
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
 
-/// Where there would be a way out for HTTP.
+/// The port of the HTTP proxy, if there were one.
 pub(super) const HTTP_PORT: u16 = 3128;
 
-/// Where there would be one for everything else.
+/// The port of the SOCKS proxy, if there were one.
 pub(super) const SOCKS_PORT: u16 = 1080;
 
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
-/// What this system gives.
+/// The sandbox features of this system.
 #[derive(Debug)]
 pub(super) struct Kernel([Lack; 1]);
 
-/// What a command may do beside what its files say.
+/// What a command may do beside accessing its files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     pub(super) unix: UnixSockets,
@@ -50,14 +50,14 @@ impl Kernel {
         Path::new(PROGRAM).exists()
     }
 
-    /// A command for a program, behind `sandbox-exec`.
+    /// A command for a program, run by `sandbox-exec`.
     pub(super) fn command(&self, program: &OsStr, files: &Files, allowed: Allowed) -> Command {
         let mut command = child::command(PROGRAM);
         command.arg("-p").arg(profile(files, allowed)).arg(program);
         command
     }
 
-    /// It is confined by what it was made with.
+    /// Nothing to do: the command was created confined.
     pub(super) fn confine(
         &self,
         _command: &mut Command,
@@ -69,7 +69,7 @@ impl Kernel {
     }
 }
 
-/// Everything is allowed but what follows; later rules are stronger.
+/// Allows everything except what follows; later rules take precedence.
 fn profile(files: &Files, allowed: Allowed) -> OsString {
     let mut text =
         String::from("(version 1)\n(allow default)\n(deny network*)\n(deny file-write*)\n");
@@ -78,7 +78,7 @@ fn profile(files: &Files, allowed: Allowed) -> OsString {
             .to_string_lossy()
             .replace('\\', "\\\\")
             .replace('"', "\\\"");
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "({verdict} {what} (subpath \"{path}\"))");
     };
     for path in files
@@ -92,7 +92,8 @@ fn profile(files: &Files, allowed: Allowed) -> OsString {
     for path in &files.guarded {
         rule("deny", "file-write*", path);
     }
-    // The last rule counts: a folder that is open within a guarded one comes after it, and what is guarded in that one after that.
+    // The last matching rule counts, so the order is: writable folders, protected paths, writable folders within
+    // protected ones, protected paths within those.
     let is_guarded = |path: &&PathBuf| files.guarded.iter().any(|place| path.starts_with(place));
     let within: Vec<&PathBuf> = files.open.iter().filter(is_guarded).collect();
     for path in &within {
@@ -122,12 +123,12 @@ fn profile(files: &Files, allowed: Allowed) -> OsString {
     text.into()
 }
 
-/// A command that was told to confine itself.
+/// A command that was started with confinement.
 #[derive(Debug)]
 pub(super) struct Started;
 
 impl Started {
-    /// There is no namespace of processes here.
+    /// There are no PID namespaces on macOS.
     pub(super) fn first_process(&self) -> io::Result<Option<FirstProcess>> {
         Ok(None)
     }
@@ -137,7 +138,7 @@ impl Started {
     }
 }
 
-/// The first process of a namespace of processes: there is none.
+/// The first process of a PID namespace; does not exist here.
 #[derive(Debug)]
 pub(super) enum FirstProcess {}
 

@@ -1,16 +1,16 @@
-//! Commands that the operating system confines (Agent SDK reference, `SandboxSettings`).
+//! Confines commands by the operating system (Agent SDK reference, `SandboxSettings`).
 //!
-//! What is confined: every process that Bash starts, with all that it starts itself. It sees the machine's files read-only and
-//! may change the workspace, a folder for temporary files, and what the settings open; what a rule or the settings close is
-//! covered. It has a network of its own, from which two proxies lead out that let through what the settings allow. It has no
-//! rights of the superuser and reaches no other process.
+//! Every process that Bash starts is confined, with all its descendants. It sees the machine's files read-only and
+//! may change the workspace, a folder for temporary files, and what the settings make writable; files that a rule or
+//! the settings deny are covered. It has its own network, with two proxies as the only way out, which allow what the
+//! settings allow. It has no superuser capabilities and cannot reach any other process.
 //!
-//! [`Sandbox::new`] tries out what the kernel gives. What is missing is told by [`Sandbox::lacks`], and a sandbox that lacks
-//! something that the settings ask for is none: whoever has one must not start commands with it.
+//! [`Sandbox::new`] tests what the kernel supports. [`Sandbox::lacks`] lists what is missing. If the settings require
+//! something that is missing, the sandbox is not available and no command may be started with it.
 //!
-//! On Linux all of this is done by the started process itself, between fork and exec, and needs no other program. On macOS
-//! `sandbox-exec` does it; that was never tried out, and must be asked for with `enableWeakerNestedSandbox`. Elsewhere there is
-//! no Bash.
+//! On Linux, the started process confines itself between fork and exec, without a helper program. On macOS,
+//! `sandbox-exec` is used; that has never been tested and must be enabled with `enableWeakerNestedSandbox`. On other
+//! systems there is no Bash tool.
 
 mod find;
 #[cfg(target_os = "linux")]
@@ -57,7 +57,7 @@ use self::{
 };
 use crate::net::{DomainList, InvalidDomain};
 
-/// A sandbox for commands. Cheap to clone; what belongs to it ends with the last clone.
+/// A sandbox for commands. Cheap to clone; its resources are released with the last clone.
 #[derive(Clone)]
 pub struct Sandbox(Arc<Inner>);
 
@@ -71,37 +71,37 @@ struct Inner {
     refusals: Arc<Refusals>,
     placeholders: Placeholders,
     repositories: Repositories,
-    /// Where commands keep what they need only while they run.
+    /// The folder for temporary files of commands.
     temporary: tempfile::TempDir,
 }
 
-/// The way out of the sandbox's network: opened with the first command.
+/// The proxies of the sandbox's network: started with the first command.
 enum WayOut {
     None,
     Closed(Exits),
     Open(#[allow(dead_code, reason = "they run as long as this is kept")] Proxies),
 }
 
-/// What listens for those inside.
+/// The listening sockets inside of the sandbox.
 #[derive(Debug)]
 struct Exits {
     http: TcpListener,
     socks: TcpListener,
 }
 
-/// What a kernel does not give.
+/// Something that the kernel or system does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lack {
-    /// Nothing can be confined on this system.
+    /// This system has no confinement.
     #[error("commands cannot be confined on this system: {0}")]
     System(String),
-    /// No namespaces: files cannot be covered, networks cannot be separated.
+    /// No namespaces: files cannot be covered and networks cannot be separated.
     #[error(
         "{0}; files cannot be covered and no network can be separated without: allow unprivileged user namespaces"
     )]
     Namespaces(String),
-    /// No filters of system calls.
+    /// No seccomp filters.
     #[error("system calls cannot be filtered: {0}")]
     Filters(String),
     /// No Landlock.
@@ -109,32 +109,32 @@ pub enum Lack {
         "the kernel has no Landlock: files are held by mounts alone, and a command may send signals to other processes of its user"
     )]
     Landlock,
-    /// Settings that need what is not there.
+    /// A setting requires something that is missing.
     #[error("`{0}` of the settings cannot be held without namespaces")]
     Setting(&'static str),
 }
 
 impl Lack {
-    /// Whether the confinement holds without, with one layer less.
+    /// Whether the confinement also holds without it, with one layer less.
     fn is_second_layer(&self) -> bool {
         matches!(self, Self::Landlock)
     }
 }
 
-/// A sandbox that cannot be made.
+/// A sandbox cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// A domain that is none.
+    /// A domain in the settings is invalid.
     #[error("`sandbox.network`: {0}")]
     Domain(String),
-    /// A command that is none.
+    /// A command in the settings is invalid.
     #[error("`sandbox.excludedCommands`: {0}")]
     Command(String),
-    /// A path that is none.
+    /// A path in the settings is invalid.
     #[error("`sandbox.filesystem`: {0}")]
     Path(String),
-    /// There is no folder for temporary files.
+    /// The folder for temporary files cannot be created.
     #[error("there is no folder for the temporary files of confined commands: {0}")]
     Temporary(#[source] io::Error),
 }
@@ -145,7 +145,7 @@ impl From<InvalidDomain> for SandboxError {
     }
 }
 
-/// A command that cannot be confined, and is not started.
+/// A command cannot be confined and was not started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfineError {
     #[error(transparent)]
@@ -155,14 +155,14 @@ pub(crate) enum ConfineError {
 }
 
 impl Sandbox {
-    /// Makes a sandbox, and tries out what the kernel gives: a child of this process confines itself and ends.
+    /// Creates a sandbox and tests what the kernel supports: a child of this process confines itself and exits.
     ///
-    /// Of the environment it takes where relative paths of the settings begin, where `~/` is, and which folders are windlass's own.
-    /// The user's cache of compiled components, which are executed, is made if it is not there, and closed to commands with the key
-    /// of its seals.
+    /// The environment provides the base of relative paths in the settings, the home directory for `~/`, and
+    /// windlass's own folders. The user's cache of compiled components is created if missing. It is hidden from
+    /// commands together with the key of its seals, because its contents are executed.
     ///
     /// # Errors
-    /// [`SandboxError`]: settings that cannot be understood. What the kernel lacks is no error: see [`lacks`](Self::lacks).
+    /// [`SandboxError`]: the settings are invalid. A feature that the kernel lacks is not an error: see [`lacks`](Self::lacks).
     pub fn new(
         settings: &SandboxSettings,
         environment: &Environment,
@@ -170,7 +170,7 @@ impl Sandbox {
         Self::closing(settings, environment, Vec::new())
     }
 
-    /// The same that closes further places, which are there.
+    /// Like [`new`](Self::new), but hides further existing paths.
     pub(crate) fn closing(
         settings: &SandboxSettings,
         environment: &Environment,
@@ -205,35 +205,35 @@ impl Sandbox {
         })))
     }
 
-    /// What of that which the settings ask for cannot be had here, and what is only one layer less.
+    /// What is missing: features that the settings require, and features that are only an additional layer.
     #[must_use]
     pub fn lacks(&self) -> &[Lack] {
         &self.0.lacks
     }
 
-    /// Whether commands can be confined as the settings ask for.
+    /// Whether commands can be confined as the settings require.
     #[must_use]
     pub fn is_available(&self) -> bool {
         self.0.lacks.iter().all(Lack::is_second_layer)
     }
 
-    /// What the core is to know of it.
+    /// What the core needs to know about the confinement.
     #[must_use]
     pub fn confinement(&self) -> CommandConfinement {
-        // It was read before.
+        // The settings were checked before.
         confinement(&self.0.settings).unwrap_or_default()
     }
 
-    /// What starts the processes of a command that may touch what a call grants. Looks for closed files, which may take a while
-    /// where patterns are to be compared with many names.
+    /// Prepares to start the processes of one command that may access the paths of a grant. Searches for hidden
+    /// files, which may take a while if patterns must be compared with many names.
     pub(crate) fn spawner(&self, grant: &FsGrant) -> Result<Spawner, ConfineError> {
-        // Those that are there before the command could make one.
+        // Records the existing repositories before the command can create one.
         self.repositories(grant);
         self.open_way_out().map_err(ConfineError::Proxies)?;
         Spawner::confined(self, grant)
     }
 
-    /// The repositories of the granted folders, but for those that a confined command may have made.
+    /// The repositories of the granted folders, except those that a confined command may have created.
     pub(crate) fn repositories(&self, grant: &FsGrant) -> Vec<PathBuf> {
         self.0.repositories.of(grant)
     }
@@ -261,7 +261,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Variables by which programs find what they may use.
+    /// Environment variables that point programs to the folder for temporary files and the proxies.
     fn variables(&self) -> Vec<(OsString, OsString)> {
         let mut variables = vec![("TMPDIR", self.0.temporary.path().into())];
         if self.0.kernel.has_namespaces() {
@@ -273,7 +273,7 @@ impl Sandbox {
             for name in ["ALL_PROXY", "all_proxy"] {
                 variables.push((name, socks.clone().into()));
             }
-            // What listens in the sandbox is reached there.
+            // Servers inside of the sandbox are reached directly.
             for name in ["NO_PROXY", "no_proxy"] {
                 variables.push((name, "localhost,127.0.0.1,::1".into()));
             }
@@ -306,21 +306,21 @@ impl fmt::Debug for Sandbox {
     }
 }
 
-/// What no confined command may even read: the user's cache of compiled components and the key of its seals. They are made, if they are
-/// not there.
+/// Paths that no confined command may read: the user's cache of compiled components and the key of its seals. They
+/// are created if missing.
 #[cfg(feature = "plugins")]
 fn held_places() -> Vec<PathBuf> {
     let cache = crate::plugins::Cache::of_user();
     cache.map(|cache| cache.places_made()).unwrap_or_default()
 }
 
-/// Nothing that lies there is executed.
+/// Without components, there is no such path.
 #[cfg(not(feature = "plugins"))]
 fn held_places() -> Vec<PathBuf> {
     Vec::new()
 }
 
-/// Lacks as one text.
+/// The missing features as one text.
 pub(crate) fn in_words(lacks: &[Lack]) -> String {
     let words: Vec<String> = lacks.iter().map(ToString::to_string).collect();
     words.join("; ")
@@ -334,7 +334,7 @@ fn confinement(settings: &SandboxSettings) -> Result<CommandConfinement, String>
     )
 }
 
-/// What is missing for these settings. In a weaker sandbox namespaces may be, as far as nothing is asked for that needs them.
+/// What is missing for these settings. In a weaker sandbox namespaces may be missing, unless a setting requires them.
 fn lacks(kernel: &Kernel, settings: &SandboxSettings) -> Vec<Lack> {
     let is_weaker =
         settings.enable_weaker_nested_sandbox == Some(true) && kernel.can_do_with_less();

@@ -1,11 +1,11 @@
-//! What of a network confined commands have.
+//! The network access of confined commands.
 
-/// Which sockets of the file system may be reached.
+/// Which Unix sockets in the file system can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnixSockets {
-    /// None: a program cannot even make one.
+    /// None: a program cannot even create one.
     None,
-    /// Those that the settings name.
+    /// Those named by the settings.
     Some,
     /// All.
     All,

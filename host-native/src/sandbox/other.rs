@@ -1,4 +1,4 @@
-//! Systems on which nothing can be confined.
+//! Systems without confinement.
 
 use std::{ffi::OsStr, io, path::Path, process::Command};
 
@@ -6,17 +6,17 @@ use crate::child;
 
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
 
-/// Where there would be a way out for HTTP.
+/// The port of the HTTP proxy, if there were one.
 pub(super) const HTTP_PORT: u16 = 3128;
 
-/// Where there would be one for everything else.
+/// The port of the SOCKS proxy, if there were one.
 pub(super) const SOCKS_PORT: u16 = 1080;
 
-/// A kernel of which nothing is known.
+/// A kernel without known sandbox features.
 #[derive(Debug)]
 pub(super) struct Kernel([Lack; 1]);
 
-/// What a command may do beside what its files say.
+/// What a command may do beside accessing its files.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "nobody looks at it here")]
 pub(super) struct Allowed {
@@ -57,12 +57,12 @@ impl Kernel {
     }
 }
 
-/// A command that there never is.
+/// A confined command; does not exist here.
 #[derive(Debug)]
 pub(super) struct Started;
 
 impl Started {
-    /// There is no namespace of processes here.
+    /// There are no PID namespaces on this system.
     pub(super) fn first_process(&self) -> io::Result<Option<FirstProcess>> {
         Ok(None)
     }
@@ -72,7 +72,7 @@ impl Started {
     }
 }
 
-/// The first process of a namespace of processes: there is none.
+/// The first process of a PID namespace; does not exist here.
 #[derive(Debug)]
 pub(super) enum FirstProcess {}
 

@@ -1,5 +1,6 @@
-//! Empty folders in the place of files that there are not and must not be: what is mounted over one holds its name. The file by which
-//! a repository names another one, which git would read, names its own.
+//! Empty folders at the paths of files that do not exist and must not be created: something can then be mounted over
+//! them. For the file by which a repository names another one, the placeholder is a file that names the repository
+//! itself, since git reads it.
 
 use std::{
     collections::BTreeMap,
@@ -14,22 +15,22 @@ use std::{
 
 use crate::regular::{self, Link};
 
-/// The placeholders of a sandbox, each with how many commands need it.
+/// The placeholders of a sandbox, each with the number of commands that use it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placeholders(Arc<Mutex<BTreeMap<PathBuf, usize>>>);
 
-/// Placeholders that are needed as long as the value lives.
+/// Placeholders that stay as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Reserved {
     all: Placeholders,
     paths: Vec<PathBuf>,
-    /// Somebody may be left who would take them.
+    /// Set if processes may be left that could create files at these paths.
     kept: AtomicBool,
 }
 
 impl Placeholders {
-    /// Makes those that are not there and may be made, and keeps those that other commands made. What somebody else put there
-    /// is there, and that is enough.
+    /// Creates the placeholders that are missing and may be created, and shares those of other commands. If something
+    /// else exists at a path, no placeholder is needed.
     pub(super) fn reserve(&self, paths: &[PathBuf], may_make: impl Fn(&Path) -> bool) -> Reserved {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reserved = Vec::new();
@@ -49,7 +50,7 @@ impl Placeholders {
 }
 
 impl Reserved {
-    /// Leaves them in their places for good.
+    /// Leaves the placeholders in place permanently.
     pub(super) fn keep(&self) {
         self.kept.store(true, Ordering::Relaxed);
     }
@@ -77,16 +78,16 @@ impl Drop for Reserved {
     }
 }
 
-/// By it a repository says where the one is that it shares everything with.
+/// The file by which a repository names the one that it shares everything with.
 const COMMON: &str = "commondir";
 
-/// It is that one itself.
+/// Names the repository itself.
 const ITSELF: &[u8] = b".\n";
 
-/// The settings of one work tree of a repository: git opens what has this name, so a folder would stop it.
+/// The settings of one work tree of a repository. Git opens a file of this name, and a folder would make it fail.
 const OF_WORKTREE: &str = "config.worktree";
 
-/// What is in a place that is held by a file; none for a folder.
+/// The content of a placeholder that is a file; `None` for a folder.
 fn content(path: &Path) -> Option<&'static [u8]> {
     match path.file_name()?.to_str()? {
         COMMON => Some(ITSELF),
@@ -102,7 +103,7 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes one away. Whoever put something in it means it to be there.
+/// Removes a placeholder, unless something was put into it.
 fn remove(path: &Path) {
     match content(path) {
         None => {
@@ -115,7 +116,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// Whether a file holds this. A command may have put a pipe in its place, which nobody waits for.
+/// Whether a file has this content. Does not block if a command has put a pipe there.
 fn holds(path: &Path, content: &[u8]) -> bool {
     let found = regular::read(path, Link::Refused, content.len() as u64);
     found.is_ok_and(|found| found == content)

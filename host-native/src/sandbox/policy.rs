@@ -1,4 +1,4 @@
-//! Which files a command may touch: what the settings and the call say, as paths that exist when it begins.
+//! Which files a command may access: the paths of the settings and of the call's grant that exist when it starts.
 
 use std::{
     fs,
@@ -16,52 +16,52 @@ use windlass_engine::settings::SandboxSettings;
 
 use super::find::{TooMany, closed_files};
 
-/// Files that tell other programs what to do, by their places below an open folder. Who may write them gets more than the
-/// sandbox gives, later and elsewhere.
+/// Files below a writable folder from which other programs take instructions. Writing them would give a command more
+/// rights than the sandbox does, later and elsewhere.
 const TELLING: [&str; 2] = [".claude", ".mcp.json"];
 
 /// Further ones in the home directory.
 const TELLING_AT_HOME: [&str; 1] = [".ssh"];
 
-/// Those of a repository.
+/// Those of a git repository.
 pub(crate) const TELLING_IN_GIT: [&str; 5] =
     ["hooks", "config", "config.worktree", "info", "commondir"];
 
-/// So deep do modules lie in modules.
+/// The maximum nesting of submodules.
 const MODULE_DEPTH: usize = 8;
 
-/// What the settings say about files.
+/// The file settings.
 #[derive(Debug)]
 pub(super) struct Policy {
-    /// Absolute paths.
+    /// Writable paths, absolute.
     write: Vec<PathBuf>,
-    /// Absolute patterns.
+    /// Deny patterns, absolute.
     deny: Vec<DenyPattern>,
-    /// Sockets that may be reached.
+    /// Unix sockets that may be reached.
     pub(super) sockets: Vec<PathBuf>,
     pub(super) home: Option<PathBuf>,
     /// Windlass's own folders.
     own: Vec<PathBuf>,
-    /// What no command may even read, whatever is open: real paths.
+    /// Real paths that no command may read, whatever else is allowed.
     closed: Vec<PathBuf>,
 }
 
-/// Which files a command may touch: absolute, real, and there when it begins.
+/// Which files a command may access: absolute real paths that exist when it starts.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// May be changed.
+    /// Writable.
     pub(super) open: Vec<PathBuf>,
-    /// May not, but for open folders below them: they tell other programs what to do.
+    /// Protected: not writable except for writable folders below them, because other programs take instructions from them.
     pub(super) guarded: Vec<PathBuf>,
-    /// May not be changed.
+    /// Not writable.
     pub(super) read_only: Vec<PathBuf>,
-    /// May not even be read.
+    /// Neither readable nor writable.
     pub(super) closed: Vec<PathBuf>,
-    /// Names of which there must be something, so that nothing else takes them.
+    /// Paths where a placeholder must exist so that a command cannot create them.
     pub(super) reserved: Vec<PathBuf>,
 }
 
-/// Files that cannot be found out.
+/// The files cannot be determined.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PolicyError {
     #[error("{0}: name them more narrowly, with fewer files below the part that has no `*`")]
@@ -74,7 +74,7 @@ pub(crate) enum PolicyError {
 }
 
 impl Policy {
-    /// Reads the paths of the settings.
+    /// Parses the paths of the settings.
     pub(super) fn read(
         settings: &SandboxSettings,
         environment: &Environment,
@@ -85,7 +85,7 @@ impl Policy {
         let absolute = |text: &String| absolute(text, cwd, home);
         let write = files.allow_write.iter().map(|text| {
             let path = absolute(text)?;
-            // A folder is open with all that is in it.
+            // A writable folder includes everything in it.
             let folder = path.trim_end_matches("/**").trim_end_matches('/');
             match folder.contains(['*', '?', '[', '{']) {
                 true => Err(format!(
@@ -125,7 +125,7 @@ impl Policy {
         })
     }
 
-    /// The files of a command, as they are at this moment.
+    /// The files of a command, as they are now.
     pub(super) fn files(&self, grant: &FsGrant, temporary: &Path) -> Result<Files, PolicyError> {
         let cwd = PathBuf::from(&grant.cwd);
         let cwd =
@@ -140,7 +140,7 @@ impl Policy {
             .chain([temporary]);
         let mut files = Files::default();
         files.open.push(cwd);
-        // What is not there cannot be opened.
+        // Paths that do not exist are skipped.
         files
             .open
             .extend(named.filter_map(|path| fs::canonicalize(path).ok()));
@@ -166,7 +166,7 @@ impl Policy {
         Ok(files)
     }
 
-    /// Adds what tells other programs what to do, below an open folder.
+    /// Adds the files below a writable folder from which other programs take instructions.
     fn guard(&self, root: &Path, files: &mut Files) {
         for place in TELLING.map(|name| root.join(name)) {
             if fs::symlink_metadata(&place).is_err() {
@@ -189,7 +189,7 @@ impl Policy {
     }
 }
 
-/// The work trees that agents work in: open as the workspace is, in a folder that is not. Links lead elsewhere.
+/// The work trees of subagents: writable like the workspace, inside of a folder that is not. Symbolic links are ignored.
 fn work_trees(root: &Path) -> Vec<PathBuf> {
     let folder = root.join(".claude/worktrees");
     if fs::canonicalize(&folder).ok().as_ref() != Some(&folder) {
@@ -200,7 +200,7 @@ fn work_trees(root: &Path) -> Vec<PathBuf> {
     entries.filter(is_folder).map(|it| it.path()).collect()
 }
 
-/// A place that is not known by its name. Something else would take it if it is not there.
+/// Protects a configured path. If it does not exist, it is reserved so that it cannot be created.
 fn guard_own(place: &Path, files: &mut Files) {
     if let Ok(real) = fs::canonicalize(place) {
         files.guarded.push(real);
@@ -210,7 +210,8 @@ fn guard_own(place: &Path, files: &mut Files) {
     }
 }
 
-/// What tells programs what to do in the home directory, whether or not it is there: all of it is looked for.
+/// Protects the files in the home directory from which programs take instructions, even if they do not exist, since
+/// programs look for all of them.
 fn guard_home(home: &Path, files: &mut Files) {
     let named = TELLING_AT_HOME
         .iter()
@@ -223,7 +224,7 @@ fn guard_home(home: &Path, files: &mut Files) {
     let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
     for place in named.chain(folders) {
         let is_there = fs::symlink_metadata(&place).is_ok();
-        // Nothing can be made in a folder that is held.
+        // If `.config` does not exist, it is protected as a whole.
         let place = match has_configuration || !place.starts_with(&configuration) {
             true => place,
             false => configuration.clone(),
@@ -238,11 +239,11 @@ fn guard_home(home: &Path, files: &mut Files) {
     }
 }
 
-/// What a repository's own programs are told, in its modules and other work trees as well.
+/// Protects the instructions of a repository to git, including those of its submodules and other work trees.
 fn guard_repository(root: &Path, files: &mut Files) {
     let git = root.join(".git");
     match fs::symlink_metadata(&git) {
-        // It says where the repository is.
+        // The file contains the path of the repository.
         Ok(metadata) if metadata.is_file() => files.guarded.push(git),
         Ok(metadata) if metadata.is_dir() => guard_git_folder(&git, MODULE_DEPTH, files),
         _ => {}
@@ -265,12 +266,12 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
     }
 }
 
-/// Guards what tells programs in a folder of git, and what would.
+/// Protects the files in a git directory from which git takes instructions, existing or not.
 fn guard_telling(folder: &Path, names: &[&str], files: &mut Files) {
     for name in names {
         let place = folder.join(name);
         let is_there = fs::symlink_metadata(&place).is_ok();
-        // Git looks for them although they need not be there.
+        // Git looks for these even if they do not exist.
         let is_looked_for = matches!(*name, "hooks" | "info" | "commondir" | "config.worktree");
         if !is_there && is_looked_for {
             files.reserved.push(place.clone());
@@ -281,7 +282,7 @@ fn guard_telling(folder: &Path, names: &[&str], files: &mut Files) {
     }
 }
 
-/// A folder of modules, or a module: their names may hold slashes.
+/// A folder of submodules, or a submodule: their names may contain slashes.
 fn guard_modules(folder: &Path, depth: usize, files: &mut Files) {
     if folder.join("HEAD").exists() {
         return guard_git_folder(folder, depth, files);
@@ -296,10 +297,10 @@ fn guard_modules(folder: &Path, depth: usize, files: &mut Files) {
     }
 }
 
-/// The patterns by which a text of the settings closes files: alternatives in braces as patterns of their own, and the text as the
-/// name that it may be.
+/// The deny patterns of a text in the settings: alternatives in braces become separate patterns, and the text is also
+/// taken as a literal path if it could be one.
 fn closing(text: &str, cwd: &str, home: Option<&str>) -> Result<Vec<String>, String> {
-    // The names of real folders may look like patterns; they are none.
+    // The paths of real folders may contain wildcard characters, which are literal there.
     let home_pattern = home.map(literal_pattern);
     let pattern = absolute(text, &literal_pattern(cwd), home_pattern.as_deref())?;
     let wrong = |reason: &str| format!("`{text}` closes nothing: {reason}");
@@ -317,7 +318,7 @@ fn closing(text: &str, cwd: &str, home: Option<&str>) -> Result<Vec<String>, Str
     Ok(all)
 }
 
-/// A path of the settings as an absolute one.
+/// Makes a path of the settings absolute.
 fn absolute(text: &str, cwd: &str, home: Option<&str>) -> Result<String, String> {
     if text.is_empty() || text.contains('\0') {
         return Err(format!("{text:?} is no path"));

@@ -1,7 +1,8 @@
-//! The repositories that were there before the first confined command.
+//! The repositories that existed before the first confined command.
 //!
-//! A confined command may make a repository, and with it a configuration that names programs. Git obeys it, and outside of the
-//! sandbox those programs would not be confined. Of the repositories that are known here the sandbox covers the configuration.
+//! A confined command may create a repository, and with it a git configuration that names programs. Git follows it,
+//! and outside of the sandbox those programs would not be confined. The sandbox protects the configuration of the
+//! repositories known here.
 
 use std::{
     collections::BTreeMap,
@@ -11,12 +12,12 @@ use std::{
 
 use windlass_core::tool::FsGrant;
 
-/// For each folder that was ever granted, the repository in which it lay when it first was.
+/// For each folder that was ever granted, the repository that contained it at that time.
 #[derive(Debug, Default)]
 pub(super) struct Repositories(Mutex<BTreeMap<String, Option<PathBuf>>>);
 
 impl Repositories {
-    /// Those of the folders of a grant. To be asked before a command begins that may write there.
+    /// The repositories of a grant's folders. To be called before a command starts that may write there.
     pub(super) fn of(&self, grant: &FsGrant) -> Vec<PathBuf> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let roots = grant.roots.iter().map(|root| &root.path);
@@ -29,7 +30,7 @@ impl Repositories {
     }
 }
 
-/// The repository in which a folder lies.
+/// The repository that contains a folder.
 fn around(folder: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(folder).ok()?;
     let mut above = real.ancestors();

@@ -1,4 +1,4 @@
-//! How the processes of a command are started: as they are, or confined.
+//! Starts the processes of a command, confined or not.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -24,7 +24,7 @@ use super::{
     violations::Violations,
 };
 
-/// Starts the processes of one command. One value for all of them: what they may touch was found out once.
+/// Starts the processes of one command. Which files they may access is determined once for all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spawner(Option<Arc<Confined>>);
 
@@ -33,15 +33,15 @@ struct Confined {
     sandbox: Sandbox,
     files: Files,
     variables: Vec<(OsString, OsString)>,
-    /// How much had been refused before.
+    /// The number of refused connections before the command.
     refused_before: u64,
-    /// The first process of each that was started.
+    /// The first process of each started process's namespace.
     started: Mutex<Vec<FirstProcess>>,
     reserved: Reserved,
 }
 
 impl Spawner {
-    /// Starts processes as they are.
+    /// Starts unconfined processes.
     pub(crate) fn bare() -> Self {
         Self::default()
     }
@@ -51,7 +51,7 @@ impl Spawner {
         let mut files = sandbox.0.policy.files(grant, &temporary)?;
         let may_make = |path: &Path| files.reserved.iter().any(|reserved| reserved == path);
         let reserved = sandbox.0.placeholders.reserve(&files.guarded, may_make);
-        // A link is followed: what it leads to is what tells. What is still not there cannot be made here by this user.
+        // Links are followed, since programs read their targets. A path that still does not exist cannot be created by this user.
         let guarded = files
             .guarded
             .iter()
@@ -76,12 +76,12 @@ impl Spawner {
         }))))
     }
 
-    /// Whether what it starts is confined.
+    /// Whether the started processes are confined.
     pub(crate) fn is_confined(&self) -> bool {
         self.0.is_some()
     }
 
-    /// A command for a program, to be completed and given to [`spawn`](Self::spawn).
+    /// A command for a program, to be completed and passed to [`spawn`](Self::spawn).
     pub(crate) fn command(&self, program: &OsStr) -> Command {
         match &self.0 {
             None => child::command(program).into(),
@@ -94,10 +94,11 @@ impl Spawner {
         }
     }
 
-    /// Starts a process in a directory, with these handles beside the standard ones.
+    /// Starts a process in a directory, with these file descriptors beside the standard ones.
     ///
     /// # Errors
-    /// What the system says; confined, also which step of the confinement failed. Nothing runs then.
+    /// The error of the operating system; for confined processes, also which step of the confinement failed. No
+    /// process runs then.
     pub(crate) fn spawn(
         &self,
         mut command: Command,
@@ -116,10 +117,10 @@ impl Spawner {
             directory,
             confined.allowed(),
         )?;
-        // Behind what closes all others.
+        // Must come after the step that closes all other descriptors.
         command.as_std_mut().preserved_fds(handles);
         let outcome = child::spawn(&mut command);
-        // The other end of what says why goes with it.
+        // Closes the other end of the socket that reports the failed step.
         drop(command);
         let child = outcome.map_err(|error| match started.failure() {
             None => error,
@@ -129,7 +130,7 @@ impl Spawner {
             ),
         })?;
         let first = started.first_process().inspect_err(|_| {
-            // It ends with its child. How soon is not known.
+            // It ends with its child, but it is not known how soon.
             confined.reserved.keep();
         })?;
         let mut all = confined
@@ -140,7 +141,7 @@ impl Spawner {
         Ok(child)
     }
 
-    /// What a command was refused, as far as that can be known from what it wrote.
+    /// What the sandbox refused a command, as far as its output shows it.
     pub(crate) fn violations(&self, stderr: &str) -> Option<String> {
         let confined = self.0.as_ref()?;
         let refused = confined.sandbox.0.refusals.since(confined.refused_before);
@@ -151,14 +152,14 @@ impl Spawner {
     }
 }
 
-/// No process of a command is left when what holds its places goes: one that was would take them.
+/// Ends all processes of the command before the placeholders are removed: a process that is left could create files there.
 impl Drop for Confined {
     fn drop(&mut self) {
         let started = self
             .started
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        // Every one of them, also behind one that does not end.
+        // All are ended, even after one that does not end.
         let ended: Vec<bool> = started.drain(..).map(|first| first.end()).collect();
         if ended.contains(&false) {
             self.reserved.keep();

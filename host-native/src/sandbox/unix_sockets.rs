@@ -1,4 +1,4 @@
-//! Sockets in the file system that programs of this machine listen on.
+//! Unix sockets in the file system on which programs of this machine listen.
 
 use std::{
     collections::BTreeSet,
@@ -7,20 +7,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Folders in which services put their sockets, whatever network namespace they are in.
+/// Folders in which services create their sockets, in whatever network namespace they run.
 const FOLDERS: [&str; 3] = ["/run", "/var/run", "/tmp"];
 
-/// So deep they are looked for there.
+/// The search depth in these folders.
 const DEPTH: usize = 8;
 
-/// So deep they are looked for in the home directory, which may hold more than anybody wants to wait for.
+/// The search depth in the home directory, which may be very large.
 const DEPTH_AT_HOME: usize = 3;
 
-/// So many names are looked at in one folder and below it.
+/// The maximum number of names visited below one folder.
 const MOST: usize = 100_000;
 
-/// Those that are there, but for the ones that are named: what the kernel knows of this network namespace, what lies in the usual
-/// folders, and what is mounted by itself. What was bound to a relative path elsewhere is not found: nobody knows where it is.
+/// The existing sockets except the named ones: those that the kernel lists for this network namespace, those in the
+/// usual folders, and those that are mounts. A socket bound to a relative path elsewhere is not found, since its
+/// location is unknown.
 pub(super) fn others(named: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let mut found: BTreeSet<PathBuf> = paths(&table).collect();
@@ -38,7 +39,7 @@ pub(super) fn others(named: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     real.into_iter().collect()
 }
 
-/// Adds the sockets of a folder, without following links.
+/// Adds the sockets below a folder, without following symbolic links.
 fn look(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
     let mut folders = vec![(folder.to_path_buf(), depth)];
     let mut left = MOST;
@@ -61,13 +62,13 @@ fn is_socket(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
 }
 
-/// `id parent device root path …`, see proc_pid_mountinfo(5). Sockets with blanks in their names are none that anybody mounts.
+/// `id parent device root path …`, see proc_pid_mountinfo(5). Socket paths with spaces are ignored: nobody mounts such sockets.
 fn mount_points(table: &str) -> impl Iterator<Item = PathBuf> {
     let points = table.lines().filter_map(|line| line.split(' ').nth(4));
     points.map(PathBuf::from)
 }
 
-/// `Num RefCount Protocol Flags Type St Inode Path`, see proc_net(5); sockets without a name end before it.
+/// `Num RefCount Protocol Flags Type St Inode Path`, see proc_net(5); lines of unnamed sockets have no path.
 fn paths(table: &str) -> impl Iterator<Item = PathBuf> {
     table.lines().skip(1).filter_map(|line| {
         let at = line.find(" /")?;

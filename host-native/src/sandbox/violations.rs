@@ -1,5 +1,5 @@
-//! What a command was refused, in words for the model: what the proxies know, and what a program says when the system refuses
-//! it a file.
+//! Describes to the model what the sandbox refused a command: connections refused by the proxies, and refused file
+//! accesses recognized in the command's output.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -7,17 +7,17 @@ use globset::GlobBuilder;
 
 use super::{policy::Files, proxy::Refusal};
 
-/// So many are told.
+/// The maximum number reported.
 const LIMIT: usize = 20;
 
-/// What programs write when a file may not be changed or opened.
+/// What programs print when a file cannot be changed or opened.
 const REFUSALS: [(&str, &str); 3] = [
     (": Read-only file system", "is not open to be written"),
     (": Permission denied", "is closed"),
     (": Operation not permitted", "is not open to be changed"),
 ];
 
-/// What was refused.
+/// The list of refusals.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Violations(Vec<Violation>);
 
@@ -31,7 +31,7 @@ struct Violation {
 }
 
 impl Violations {
-    /// From what a command wrote, and from what the proxies refused.
+    /// Collects refusals from a command's standard error and from the proxies.
     pub(super) fn of(stderr: &str, refused: Vec<Refusal>, files: &Files) -> Self {
         let network = refused.into_iter().map(|refusal| Violation {
             category: "network",
@@ -50,7 +50,7 @@ impl Violations {
         Self(all)
     }
 
-    /// Without those that the settings want to hear nothing of.
+    /// Removes those that the settings ignore.
     pub(super) fn without(mut self, ignored: &BTreeMap<String, Vec<String>>) -> Self {
         self.0.retain(|violation| {
             let patterns = ignored.get(violation.category).into_iter().flatten();
@@ -61,7 +61,7 @@ impl Violations {
         self
     }
 
-    /// As a part of what the command wrote.
+    /// As text to append to the command's output.
     pub(super) fn told(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;
@@ -78,7 +78,7 @@ impl Violations {
     }
 }
 
-/// `program: cannot touch 'PATH': Read-only file system`: the last text in quotes, or the word before.
+/// Parses `program: cannot touch 'PATH': Read-only file system`: the last quoted text, or the last word before.
 fn file_violation(line: &str, files: &Files) -> Option<Violation> {
     let (before, words) = REFUSALS
         .iter()
@@ -87,7 +87,7 @@ fn file_violation(line: &str, files: &Files) -> Option<Violation> {
         Some(quoted) => quoted.rsplit(['\'', '"', '‘']).next()?,
         None => before.rsplit(": ").next()?.rsplit(' ').next()?,
     };
-    // What is refused in an open folder was not refused by the sandbox.
+    // A refusal in a writable folder did not come from the sandbox.
     let is_open = Path::new(path).is_relative()
         || files
             .open

@@ -24,10 +24,10 @@ use super::{
 };
 use crate::config_dir::{ConfigDir, NoConfigDir};
 
-/// How long a session that somebody writes to is waited for: an engine that was told to end may still be about it.
+/// How long to wait for a session's lock: an engine that was told to end may still hold it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it is tried meanwhile.
+/// The interval between attempts.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
 
 /// Keeps the sessions of one working directory in files:
@@ -41,26 +41,26 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 /// <config dir>/file-history/<session id>/<document of a checkpoint>
 /// ```
 ///
-/// Sessions of other working directories under the same configuration directory are found by their ids, and go on where they
-/// are; [`list`](SendStore::list) names only its own.
+/// Sessions of other working directories under the same configuration directory are found by their ids and are
+/// continued in their own folder; [`list`](SendStore::list) lists only those of its own directory.
 ///
-/// Settings are the files `settings.json` of the configuration directory, and `settings.json` and `settings.local.json` of the
-/// working directory's `.claude`.
+/// Settings are the files `settings.json` of the configuration directory, and `settings.json` and
+/// `settings.local.json` in the working directory's `.claude` folder.
 ///
-/// # What is safe when
-/// Lines count as written once they have been handed to the operating system, by one write for each file: killing the process
-/// at any moment loses none of them, and readers never see half a line in the middle of a file. Lines that do not fit on the
-/// disk are taken back to the last that did. Nothing is forced to the disk on the way (that would cost every turn tens of
-/// milliseconds): what a *power failure* takes with it within seconds is lost.
+/// # Durability
+/// Lines count as written once they have been passed to the operating system, with one write per file: killing the
+/// process at any moment loses none of them, and readers never see a partial line in the middle of a file. If lines
+/// do not fit on the disk, the file is truncated to the last complete line. There is no fsync in between (it would
+/// cost every turn tens of milliseconds): a *power failure* loses what was written in the last seconds.
 ///
-/// # Only files of its own
-/// Transcripts and documents are regular files. A link, a pipe or a device in the place of one is refused, and what a link leads to is
-/// neither read nor changed. The folders above them may be links.
+/// # Only regular files
+/// Transcripts and documents are regular files. A link, a pipe or a device in place of one is refused; the target of
+/// a link is neither read nor changed. The folders above them may be links.
 ///
 /// # One writer
-/// The lease is the operating system's lock on the transcript, gone with its process; [`open`](SendStore::open) waits for a
-/// few seconds for one that is about to end. It is advisory: the SDKs' functions add titles and tags meanwhile. Where a file
-/// system or a system has no locks, nothing is locked.
+/// The lease is the operating system's lock on the transcript, which is released when the process ends;
+/// [`open`](SendStore::open) waits a few seconds for a lock that is about to be released. The lock is advisory: the
+/// SDKs' functions can add titles and tags meanwhile. On systems or file systems without locks, nothing is locked.
 #[derive(Debug, Clone)]
 pub struct FileStore {
     shared: Arc<Shared>,
@@ -70,7 +70,7 @@ pub struct FileStore {
 struct Shared {
     files: SessionFiles,
     config: ConfigDir,
-    /// The folder whose settings these are.
+    /// The folder whose project settings are used.
     project: PathBuf,
     open: Mutex<HashMap<SessionId, Arc<Mutex<OpenSession>>>>,
     epochs: AtomicU64,
@@ -83,7 +83,7 @@ impl FileStore {
         Self::with_settings_of(config, cwd.as_ref(), cwd.as_ref())
     }
 
-    /// The same where the settings are those of another folder.
+    /// Like [`new`](Self::new), with the settings of another folder.
     pub(crate) fn with_settings_of(config: &ConfigDir, cwd: &Path, project: &Path) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -96,11 +96,11 @@ impl FileStore {
         }
     }
 
-    /// The sessions of a working directory where the command line and the SDKs keep them too: in `CLAUDE_CONFIG_DIR`, else in
-    /// `.claude` in the home directory.
+    /// The sessions of a working directory at the place shared with the command line and the SDKs: in
+    /// `CLAUDE_CONFIG_DIR`, else in `.claude` in the home directory.
     ///
     /// # Errors
-    /// [`NoConfigDir`] where there is neither.
+    /// [`NoConfigDir`] if neither is set.
     pub fn of_user(cwd: impl AsRef<Path>) -> Result<Self, NoConfigDir> {
         let config_dir = std::env::var("CLAUDE_CONFIG_DIR").ok();
         let home = etcetera::home_dir().ok();
@@ -109,11 +109,11 @@ impl FileStore {
     }
 
     fn open_sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Mutex<OpenSession>>>> {
-        // Nothing panics while it is held.
+        // Nothing panics while the lock is held.
         (self.shared.open.lock()).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A lease of a transcript that this store has not leased; the files are opened by `take`.
+    /// Creates a lease of a transcript that this store has not leased; `take` opens the files.
     fn lease(
         &self,
         session: SessionId,
@@ -131,7 +131,7 @@ impl FileStore {
         Ok(Lease { session, epoch })
     }
 
-    /// Does something with the files of a lease.
+    /// Runs an operation on the files of a lease.
     fn with<T>(
         &self,
         lease: &Lease,
@@ -139,7 +139,7 @@ impl FileStore {
     ) -> Result<T, StoreError> {
         let open = self.open_sessions().get(&lease.session).cloned();
         let open = open.ok_or(StoreError::Stale(lease.session))?;
-        // A panic in the middle leaves files that know what was not written.
+        // After a panic, the files still know which bytes were not written.
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
         match open.epoch == lease.epoch {
             true => act(&mut open),
@@ -147,7 +147,7 @@ impl FileStore {
         }
     }
 
-    /// The transcript of a session, where it is or where it would be.
+    /// The transcript of a session, at its existing or future path.
     fn transcript(&self, session: SessionId) -> Result<PathBuf, StoreError> {
         let files = &self.shared.files;
         Ok(files
@@ -159,7 +159,7 @@ impl FileStore {
         self.shared.config.settings_file(&self.shared.project, of)
     }
 
-    /// The transcript of a session that this store writes to, or would.
+    /// The transcript that this store writes for a session: the open one, or the default path.
     fn written_transcript(&self, session: SessionId) -> PathBuf {
         let open = self.open_sessions().get(&session).cloned();
         let open = open.map(|open| {
@@ -169,7 +169,7 @@ impl FileStore {
         open.unwrap_or_else(|| self.shared.files.session(session))
     }
 
-    /// A document that the holder of a lease may write.
+    /// The path of a document for the holder of a lease.
     fn written_document(&self, lease: &Lease, name: &str) -> Result<PathBuf, StoreError> {
         if !is_document_name(name) {
             return Err(StoreError::Name(name.to_owned()));
@@ -180,7 +180,7 @@ impl FileStore {
         })
     }
 
-    /// Works with files on a thread where that may take its time.
+    /// Runs file operations on a blocking thread.
     async fn on_a_thread<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
@@ -196,7 +196,7 @@ impl FileStore {
 impl SendStore for FileStore {
     async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
         let transcript = self.shared.files.session(session);
-        // Told now, and not when the first line is lost.
+        // Reported now, not when the first line is lost.
         if is_filled(&transcript)? {
             return Err(StoreError::Exists(session));
         }
@@ -227,7 +227,7 @@ impl SendStore for FileStore {
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError> {
-        // One write to a file that is open: shorter than handing it to another thread.
+        // One write to an open file takes less time than a switch to another thread.
         self.with(lease, |open| open.append(batch))
     }
 
@@ -254,7 +254,7 @@ impl SendStore for FileStore {
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError> {
         let path = self.written_document(lease, name)?;
         let document = document.to_vec();
-        // It is forced to the disk.
+        // This is synced to the disk.
         self.on_a_thread(move |_| open_session::put(&path, &document))
             .await
     }
@@ -286,12 +286,12 @@ impl SendStore for FileStore {
     }
 
     async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
-        // Whoever writes to it is not waited for.
+        // Does not wait for another writer.
         let found = self
             .on_a_thread(move |store| store.shared.files.find(session))
             .await?;
         let transcript = found.ok_or(StoreError::Unknown(session))?;
-        // What goes need not be mended first.
+        // A transcript that is to be deleted need not be repaired first.
         let lease = self.lease(session, transcript.clone(), OpenSession::hold)?;
         let removed =
             (self.on_a_thread(move |store| store.shared.files.remove(session, &transcript))).await;
@@ -334,7 +334,7 @@ impl SendStore for FileStore {
         let (read, settings) = (read.map(ToOwned::to_owned), settings.to_vec());
         self.on_a_thread(move |store| {
             let replaced = match of {
-                // They hold for this project, and no link makes them hold elsewhere.
+                // These apply to this project only, so a link must not redirect them elsewhere.
                 Destination::ProjectSettings | Destination::LocalSettings => {
                     let project = &store.shared.project;
                     replace_within(project, &path, read.as_deref(), &settings)

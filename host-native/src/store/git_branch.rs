@@ -1,5 +1,4 @@
-//! The branch that is checked out around a folder, read from git's own files: starting a program for it would cost more
-//! than a whole turn.
+//! Reads the checked-out branch of a folder from git's own files: starting git would take longer than a whole turn.
 
 use std::{
     fs,
@@ -8,7 +7,7 @@ use std::{
 
 use crate::regular::{self, Link};
 
-/// The branch; `HEAD` where none is checked out; none outside of a repository.
+/// The branch; `HEAD` if it is detached; `None` outside of a repository.
 pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
     let folder = cwd.ancestors().find_map(git_folder)?;
     let head = read(&folder.join("HEAD"))?;
@@ -16,10 +15,10 @@ pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
     Some(branch.unwrap_or("HEAD").to_owned())
 }
 
-/// What `.git` in a folder is or, in a worktree, points to.
+/// The git directory: `.git` in a folder or, in a worktree, the directory that it points to.
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
-    // Most folders have none.
+    // Most folders have no `.git`.
     if fs::metadata(&git).ok()?.is_dir() {
         return Some(git);
     }
@@ -28,10 +27,10 @@ fn git_folder(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(target.trim()))
 }
 
-/// Such files hold one line.
+/// The maximum size in bytes: such files hold one line.
 const LONGEST: u64 = 4096;
 
-/// A small file of git. What is no file (a pipe would be waited for, a device never ends), or is longer, is none of git's.
+/// Reads a small git file. `None` if it is longer, or not a regular file (a pipe would block, a device never ends).
 fn read(path: &Path) -> Option<String> {
     regular::read_text(path, Link::Followed, LONGEST).ok()
 }

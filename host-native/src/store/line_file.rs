@@ -1,4 +1,4 @@
-//! Files that grow by whole lines, also where the disk is full.
+//! Files that grow by whole lines, even if the disk is full.
 
 #[cfg(unix)]
 use std::fs::TryLockError;
@@ -10,42 +10,44 @@ use std::{
 
 use crate::regular::{self, Link};
 
-/// Reads a text that may be so many bytes long.
+/// Reads a text file of at most this many bytes.
 ///
 /// # Errors
-/// What the operating system says; [`io::ErrorKind::FileTooLarge`] for a longer one, [`io::ErrorKind::InvalidData`] for what is
-/// not UTF-8, [`io::ErrorKind::InvalidInput`] for what is no file.
+/// The error of the operating system; [`io::ErrorKind::FileTooLarge`] if it is longer, [`io::ErrorKind::InvalidData`]
+/// if it is not UTF-8, [`io::ErrorKind::InvalidInput`] if it is not a regular file.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     regular::read_text(path, Link::Followed, most)
 }
 
-/// A file that lines are added to at its end. What could not be written whole is taken back, and where even that fails, the
-/// next line begins behind a line end: no line is ever joined to the rest of another. Other programs may append to the same
+/// A file to which lines are appended. A partial write is undone; if that fails as well, the next line starts after a
+/// line end, so that no line is ever joined to the rest of another. Other programs may append to the same file; their
+/// complete lines are never removed.
 /// file; nothing of theirs is taken away once it is whole.
 #[derive(Debug)]
 pub struct LineFile {
     file: File,
-    /// The last line has no end: whatever wrote it was stopped.
+    /// The last line has no line end, because its writer was stopped.
     is_torn: bool,
 }
 
 impl LineFile {
-    /// Opens a file for its owner's eyes only, and makes it if it is not there.
+    /// Opens a file, or creates it with access for its owner only.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::of(opened(path)?)
     }
 
-    /// Opens a file in the same way for this writer alone, until it is closed; none when another one has it. The part of a line of
-    /// JSON that a process left behind which was ended in the middle is taken away. Only writers that ask are kept out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
+    /// Like [`open`](Self::open), but locks the file until it is closed; `None` if another writer holds the lock. A
+    /// partial line of JSON that a killed process left behind is removed. The lock is advisory. On file systems
+    /// without locks, and on systems whose locks also exclude readers, nothing is locked.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn open_alone(path: &Path) -> io::Result<Option<Self>> {
         match made(path)? {
-            // There is nothing in it that could be torn.
+            // A new file has no partial line.
             Some(file) => Ok(alone(file)?.map(|file| Self {
                 file,
                 is_torn: false,
@@ -54,20 +56,21 @@ impl LineFile {
         }
     }
 
-    /// The same for whoever only keeps others out: nothing of the file is changed before the first line is added.
+    /// Like [`open_alone`](Self::open_alone), for a caller that only keeps others out: the file is not changed before
+    /// the first line is appended.
     pub(super) fn hold_alone(path: &Path) -> io::Result<Option<Self>> {
         locked(path)?.map(Self::of).transpose()
     }
 
-    /// Opens a file that nobody else writes to because of a lock on another one.
+    /// Opens a file that has no other writer, because another file is locked.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub(super) fn open_under_lock(path: &Path) -> io::Result<Self> {
         Self::of_only_writer(opened_itself(path)?)
     }
 
-    /// Whoever wrote a line that has no end is not there any more: what was never whole is taken away.
+    /// Whoever wrote a line without its end no longer runs, so a partial line is removed.
     fn of_only_writer(mut file: File) -> io::Result<Self> {
         if ends_in_the_middle(&mut file)? {
             drop_torn_end(&mut file)?;
@@ -82,13 +85,13 @@ impl LineFile {
         Ok(Self { file, is_torn })
     }
 
-    /// The same with nothing in it: what was there is gone.
+    /// Like [`open`](Self::open), but empties the file.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut emptied = Self::open(path)?;
-        // What cannot be emptied (a terminal, a pipe) has nothing in it.
+        // Something that cannot be truncated (a terminal, a pipe) has no content.
         if emptied.file.metadata()?.is_file() {
             emptied.file.set_len(0)?;
         }
@@ -96,10 +99,10 @@ impl LineFile {
         Ok(emptied)
     }
 
-    /// Adds lines, each with its end: all of them by one write, or none.
+    /// Appends lines, each with its line end: all of them by one write, or none.
     ///
     /// # Errors
-    /// What the operating system says. Nothing of the lines counts as written then.
+    /// The error of the operating system. None of the lines counts as written then.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let was_torn = self.is_torn;
         let sealed;
@@ -125,26 +128,26 @@ impl LineFile {
         Err(written.error)
     }
 
-    /// Forces everything to the disk: a power failure takes nothing of it any more.
+    /// Syncs the file to the disk, so that a power failure loses nothing.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 }
 
-/// A file for its owner's eyes only, to be read and added to. A person may name a pipe or a terminal here.
+/// Opens a file for reading and appending, accessible to its owner only. A person may name a pipe or a terminal here.
 fn opened(path: &Path) -> io::Result<File> {
     to_be_added_to().open(path)
 }
 
-/// The same for a file whose name nobody chose to write to: what stands there must be a regular file, and no link to one.
+/// Like [`opened`], for a path that was not chosen for writing by a person: it must be a regular file, not a link to one.
 fn opened_itself(path: &Path) -> io::Result<File> {
     regular::open_with(path, Link::Refused, &mut to_be_added_to())
 }
 
-/// The same where nothing stands yet; none where something does. What is made is a file, so nothing about it needs to be looked at.
+/// Creates a new file; `None` if the path exists. A new file is regular and needs no checks.
 fn made(path: &Path) -> io::Result<Option<File>> {
     match to_be_added_to().create_new(true).open(path) {
         Ok(file) => Ok(Some(file)),
@@ -161,12 +164,12 @@ fn to_be_added_to() -> OpenOptions {
     options
 }
 
-/// A regular file that nobody else has locked, locked; none when somebody has.
+/// Opens and locks a regular file; `None` if it is locked by another writer.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     alone(opened_itself(path)?)
 }
 
-/// A file for this writer alone; none when another one has it.
+/// Locks a file; `None` if it is locked by another writer.
 fn alone(file: File) -> io::Result<Option<File>> {
     #[cfg(unix)]
     match file.try_lock() {
@@ -179,18 +182,18 @@ fn alone(file: File) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Adds bytes to the end of a file for its owner's eyes only: all of them, or none where the part that was written can be taken back.
+/// Appends bytes to a file that is accessible to its owner only: all of them, or none if a partial write can be undone.
 pub(super) fn extend(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = opened_itself(path)?;
     write_counted(&mut file, bytes).map_err(|stopped| {
         let part = bytes.get(..stopped.bytes).unwrap_or_default();
-        // What cannot be taken back stays, as after the end of a process.
+        // If it cannot be undone, the partial write stays, as after a crash.
         let _ = take_back(&mut file, part);
         stopped.error
     })
 }
 
-/// A write that came only so far.
+/// An incomplete write.
 struct Stopped {
     bytes: usize,
     error: io::Error,
@@ -220,7 +223,7 @@ fn write_counted(file: &mut File, bytes: &[u8]) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Takes the part of a write back that came last; whether the file is as it was before. It is left alone where it ends in
+/// Undoes the last partial write, and returns whether the file is as before. Leaves the file alone if it ends in
 /// something else by now.
 fn take_back(file: &mut File, part: &[u8]) -> io::Result<bool> {
     if part.is_empty() {
@@ -240,8 +243,8 @@ fn take_back(file: &mut File, part: &[u8]) -> io::Result<bool> {
     Ok(is_ours)
 }
 
-/// Takes the part of a line away that stands at the end; a line that only lacks its end stays. So does what no process of ours
-/// can have left behind, and everything where somebody is writing now.
+/// Removes a partial line at the end of the file; a complete line that only lacks its line end stays. Leaves the file
+/// alone if the line cannot be ours, or if the file is growing.
 fn drop_torn_end(file: &mut File) -> io::Result<()> {
     let end = file.metadata()?.len();
     let begin = begin_of_last_line(file, end)?;
@@ -254,18 +257,18 @@ fn drop_torn_end(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this is the beginning of a JSON object, and not all of it: what is left of a line whose writer was stopped. Anything
-/// else is of another file that somebody put there.
+/// Whether this is an incomplete JSON object: the rest of a line whose writer was stopped. Anything else belongs to
+/// another program's file.
 fn is_begun(line: &[u8]) -> bool {
     let breaks_off = |text: &[u8]| {
         let read = serde_json::from_slice::<serde::de::IgnoredAny>(text);
         read.is_err_and(|error| error.is_eof())
     };
-    // A number that stops where a digit must follow (`1.`) is told as one that is wrong.
+    // The parser reports a number that ends where a digit must follow (`1.`) as invalid, not as incomplete.
     line.starts_with(b"{") && (breaks_off(line) || breaks_off(&[line, b"0"].concat()))
 }
 
-/// Where the line begins that is the last one.
+/// The offset of the last line.
 fn begin_of_last_line(file: &mut File, end: u64) -> io::Result<u64> {
     let mut chunk = vec![0; 64 << 10];
     let mut behind = end;
@@ -350,7 +353,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
     }
 
-    /// A device that is always full.
+    /// Writes to a device that is always full.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_is_refused_is_told() {

@@ -1,7 +1,7 @@
-//! Where sessions are kept: in files ([`FileStore`]), in memory ([`MemoryStore`]), or in a store of your own ([`SendStore`]).
+//! Session stores: in files ([`FileStore`]), in memory ([`MemoryStore`]), or your own ([`SendStore`]).
 //!
-//! [`AgentBuilder::store`](crate::AgentBuilder::store) gives an agent one; the engine of the SDKs and the command line keep
-//! theirs in files.
+//! [`AgentBuilder::store`](crate::AgentBuilder::store) sets the store of an agent; the engine of the SDKs and the
+//! command line store sessions in files.
 
 mod atomic;
 mod files;

@@ -1,4 +1,4 @@
-//! The files of a session that is written to.
+//! The open files of a session that is being written.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -16,12 +16,12 @@ use super::{
     snapshot,
 };
 
-/// Writes the transcripts of one session. Files and folders are made with the first line; they are for their owner's eyes
-/// only. While the session's transcript is open it is locked: with the process goes the lock.
+/// Writes the transcripts of one session. Files and folders are created with the first line, accessible to their
+/// owner only. While the session's transcript is open it is locked; the lock ends with the process.
 #[derive(Debug)]
 pub(super) struct OpenSession {
     session: SessionId,
-    /// Tells this lease from others of the session.
+    /// Distinguishes this lease from others of the session.
     pub(super) epoch: u64,
     transcript: PathBuf,
     open: BTreeMap<Option<String>, OpenFile>,
@@ -34,7 +34,7 @@ struct OpenFile {
 }
 
 impl OpenSession {
-    /// One whose transcript is opened with its first line.
+    /// A session whose transcript is opened with its first line.
     pub(super) fn new(session: SessionId, epoch: u64, transcript: PathBuf) -> Self {
         Self {
             session,
@@ -44,15 +44,15 @@ impl OpenSession {
         }
     }
 
-    /// Opens the transcript now, which must be there.
+    /// Opens and locks the existing transcript now.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when another process, or another store of this one, writes to it.
+    /// [`StoreError::Busy`] if another process, or another store of this process, is writing to it.
     pub(super) fn take(&mut self) -> Result<(), StoreError> {
         self.file(None).map(|_| ())
     }
 
-    /// Keeps others out of the transcript, which must be there and stays as it is.
+    /// Locks the existing transcript without changing it.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -66,7 +66,7 @@ impl OpenSession {
 
     pub(super) fn append(&mut self, batch: Batch<'_>) -> Result<(), StoreError> {
         let OpenFile { path, lines } = self.file(batch.agent)?;
-        // All of them by one write, or none.
+        // All lines by one write, or none.
         let written = lines.append(&bytes_of(batch.lines));
         written.map_err(|error| failed("writing", path, error))?;
         match batch.snapshot {
@@ -80,7 +80,7 @@ impl OpenSession {
     }
 
     fn file(&mut self, agent: Option<&str>) -> Result<&mut OpenFile, StoreError> {
-        // Whoever writes for a subagent holds the session.
+        // The writer of a subagent's transcript must hold the session.
         if agent.is_some() && !self.open.contains_key(&None) {
             self.file(None)?;
         }
@@ -88,7 +88,7 @@ impl OpenSession {
             Entry::Occupied(open) => Ok(open.into_mut()),
             Entry::Vacant(vacant) => {
                 let path = path_of(&self.transcript, agent);
-                // Most sessions lie in a folder that is there.
+                // Most sessions are in a folder that exists.
                 let opened = match open(&path, agent) {
                     Err(error) if is_without_folder(&error) => {
                         create_folder(&path)?;
@@ -104,19 +104,19 @@ impl OpenSession {
     }
 }
 
-/// Keeps a document in the place of the one that is there.
+/// Replaces a document.
 pub(super) fn put(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     create_folder(path)?;
     replace_itself(path, content, Readers::Owner).map_err(|error| failed("writing", path, error))
 }
 
-/// Adds to the end of a document.
+/// Appends to a document.
 pub(super) fn extend(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     create_folder(path)?;
     line_file::extend(path, bytes).map_err(|error| failed("writing", path, error))
 }
 
-/// Whether a file cannot be opened because its folder is not there.
+/// Whether a file cannot be opened because its folder does not exist.
 fn is_without_folder(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -124,7 +124,8 @@ fn is_without_folder(error: &io::Error) -> bool {
     )
 }
 
-/// A transcript, which locks the session, or that of an agent, whose session is locked; none where somebody else has it.
+/// Opens a session's transcript with a lock, or a subagent's transcript under the session's lock; `None` if another
+/// writer holds the lock.
 fn open(path: &Path, agent: Option<&str>) -> io::Result<Option<LineFile>> {
     match agent {
         None => LineFile::open_alone(path),
@@ -132,7 +133,7 @@ fn open(path: &Path, agent: Option<&str>) -> io::Result<Option<LineFile>> {
     }
 }
 
-/// Lines with their ends.
+/// Joins the lines, each with its line end.
 fn bytes_of(lines: &[RawJson]) -> Vec<u8> {
     let size = lines.iter().map(|line| line.get().len() + 1).sum();
     let mut bytes = Vec::with_capacity(size);

@@ -1,4 +1,4 @@
-//! Where the files of sessions are.
+//! The locations of session files.
 
 use std::{
     fs, io,
@@ -25,19 +25,19 @@ pub(super) struct SessionFiles {
     key: String,
 }
 
-/// A session that was written down.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SavedAt {
     /// The session.
     pub(super) id: SessionId,
-    /// Its file.
+    /// Its transcript.
     pub(super) path: PathBuf,
-    /// When something was last appended to it.
+    /// When it was last appended to.
     pub(super) modified: SystemTime,
 }
 
 impl SessionFiles {
-    /// The sessions of a working directory.
+    /// The folder of a working directory's sessions.
     pub(super) fn of(config: &ConfigDir, cwd: &Path) -> Self {
         Self {
             config: config.clone(),
@@ -51,7 +51,7 @@ impl SessionFiles {
         self.folder.join(format!("{id}.jsonl"))
     }
 
-    /// A document of a session: beside its transcripts, or where the SDKs look for what files held.
+    /// The path of a document of a session: beside its transcript, or in the folder where the SDKs look for file backups.
     pub(super) fn document(&self, id: SessionId, transcript: &Path, name: &str) -> PathBuf {
         match name.strip_prefix(checkpoint::DOCUMENTS) {
             Some(name) => self.config.file_history(id).join(name),
@@ -59,12 +59,12 @@ impl SessionFiles {
         }
     }
 
-    /// The transcript of a session by its id: of this working directory, or else of any other (a directory may have been
-    /// moved, or be known under another path).
+    /// Finds the transcript of a session by its id: in this working directory's folder, or else in any other (a
+    /// directory may have been moved, or be known under another path).
     ///
     /// # Errors
-    /// [`StoreError`] if the folder of all projects cannot be read, or if something that is no file has the session's name. A folder
-    /// that does not exist holds nothing.
+    /// [`StoreError`] if the folder of all projects cannot be read, or if something other than a regular file has the
+    /// session's name. A missing folder counts as empty.
     pub(super) fn find(&self, id: SessionId) -> Result<Option<PathBuf>, StoreError> {
         let own = self.session(id);
         if is_filled(&own)? {
@@ -77,15 +77,15 @@ impl SessionFiles {
                 found.push(path);
             }
         }
-        // A session may have been copied: what was written last is the one that goes on.
+        // If a session was copied, the copy that was written last is used.
         found.sort_by_key(|path| modified(path));
         Ok(found.pop())
     }
 
-    /// The sessions of this working directory, those written to last first.
+    /// The sessions of this working directory, most recently written first.
     ///
     /// # Errors
-    /// [`StoreError`] if the folder cannot be read. One that does not exist holds nothing.
+    /// [`StoreError`] if the folder cannot be read. A missing folder counts as empty.
     pub(super) fn all(&self) -> Result<Vec<SavedAt>, StoreError> {
         let mut found = Vec::new();
         for folder in self.folders()? {
@@ -105,8 +105,8 @@ impl SessionFiles {
         Ok(found)
     }
 
-    /// Takes a session away: its transcript, those of its subagents, and what files held before it changed them. The transcript is
-    /// the last, so that whatever is left can still be named.
+    /// Deletes a session: its subagents' transcripts, its file backups and its transcript. The transcript is deleted
+    /// last, so that after a failure the session can still be found.
     pub(super) fn remove(&self, id: SessionId, transcript: &Path) -> Result<(), StoreError> {
         for folder in [transcript.with_extension(""), self.config.file_history(id)] {
             match fs::remove_dir_all(&folder) {
@@ -119,7 +119,7 @@ impl SessionFiles {
         fs::remove_file(transcript).map_err(|error| failed("removing", transcript, error))
     }
 
-    /// The folder, and those of other engines whose hash of a long path came out differently.
+    /// The folder, and those of other engines that hash a long path differently.
     fn folders(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut folders = vec![self.folder.clone()];
         if let Some(prefix) = self.key.get(..200).filter(|_| self.key.len() > 200) {
@@ -136,7 +136,7 @@ impl SessionFiles {
     }
 }
 
-/// The transcript of a session, which is this, or that of one of its subagents, which lies beside.
+/// The transcript of a session, or that of one of its subagents, which is stored beside it.
 pub(super) fn path_of(transcript: &Path, agent: Option<&str>) -> PathBuf {
     let Some(agent) = agent else {
         return transcript.to_path_buf();
@@ -149,7 +149,7 @@ pub(super) fn failed(doing: &'static str, path: &Path, error: io::Error) -> Stor
     StoreError::failed(doing, path.display(), error)
 }
 
-/// The folder of a file, with all above it, for nobody else to read.
+/// Creates the folder of a file and its parents, accessible only to the owner.
 pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent() else {
         return Ok(());
@@ -157,7 +157,7 @@ pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
     private_folder(folder).map_err(|error| failed("creating", folder, error))
 }
 
-/// What is in a file; none where there is none. A link is not followed, and what is no regular file is an error.
+/// The content of a file; `None` if it does not exist. A link is not followed, and anything but a regular file is an error.
 pub(super) fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match regular::read(path, Link::Refused, u64::MAX) {
         Ok(content) => Ok(Some(content)),
@@ -184,15 +184,15 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// Whether there is a transcript that something stands in. What is no regular file is an error: to go on would be to write
-/// to it.
+/// Whether there is a transcript that is not empty. Anything but a regular file is an error, since continuing the
+/// session would write to it.
 pub(super) fn is_filled(path: &Path) -> Result<bool, StoreError> {
     match regular::is_there(path, Link::Refused) {
         Ok(found) => Ok(found.is_some_and(|found| found.len() > 0)),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             Err(failed("opening", path, error))
         }
-        // Of what cannot be looked at nothing is known.
+        // If it cannot be inspected, nothing is known about it.
         Err(_) => Ok(false),
     }
 }
@@ -203,7 +203,7 @@ fn modified(path: &Path) -> SystemTime {
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Old engines wrote subagents beside the sessions; their first line says so.
+/// Old engines stored subagents' transcripts beside the sessions; their first line identifies them.
 fn is_sidechain(path: &Path) -> bool {
     use io::Read as _;
     let mut head = vec![0; 4096];
@@ -216,7 +216,7 @@ fn is_sidechain(path: &Path) -> bool {
     text.contains("\"isSidechain\":true") || text.contains("\"isSidechain\": true")
 }
 
-/// The session of a file's name: only the name under which it would be written.
+/// The session id in a file name, only in the exact form that is written.
 fn written_id(stem: &str) -> Option<SessionId> {
     let id = Uuid::try_parse(stem).ok()?;
     (id.to_string() == stem).then_some(id)

@@ -1,8 +1,8 @@
-//! Settings that are written for one project stay in its folder.
+//! Writes project settings without leaving the project's folder.
 //!
-//! A link of the project could lead to the user's own settings, or to those of another project: what a person allows here
-//! would hold there. So the file is opened and replaced from a handle of the project's folder, which no path leads out of,
-//! whatever is exchanged meanwhile. Links within the project are followed.
+//! A link in the project could lead to the user's own settings, or to those of another project: a permission for this
+//! project would then apply there. So the file is opened and replaced through a handle on the project's folder, which
+//! no path can leave, even if files are replaced meanwhile. Links within the project are followed.
 
 use std::{
     fs,
@@ -20,11 +20,12 @@ use windlass_engine::store::digest;
 use super::{MAX_BYTES, Replaced, place::is_absent};
 use crate::files::replace_in;
 
-/// Replaces a settings file of a project that is still what was read, by the digest of that. What is missing is created.
+/// Replaces a settings file of a project if it is unchanged since it was read, by its digest. Missing files and
+/// folders are created.
 ///
 /// # Errors
-/// What the operating system says; [`io::ErrorKind::PermissionDenied`] where a link leads out of the project. Nothing is
-/// changed then.
+/// The error of the operating system; [`io::ErrorKind::PermissionDenied`] if a link leads out of the project. Nothing
+/// is changed then.
 pub(super) fn replace_within(
     project: &Path,
     file: &Path,
@@ -54,7 +55,7 @@ fn replace_below(
     };
     let name = place.file_name().and_then(|name| name.to_str());
     let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
-    // Held until the file is replaced: whoever changes it too waits, and then is told.
+    // Held until the file is replaced: another writer waits, and then sees the change.
     let _lock = super::settings_files::lock_of(&folder)?;
     let now = text(&folder, name)?.map(|text| digest(&text));
     if now.as_deref() != read {
@@ -64,7 +65,7 @@ fn replace_below(
     Ok(Replaced::Yes)
 }
 
-/// Where a path leads within the project. A link to nothing leads nowhere.
+/// The real path within the project. A dangling link leads nowhere.
 fn real(project: &Dir, below: &Path) -> io::Result<PathBuf> {
     match project.canonicalize(below) {
         Err(error) if is_absent(&error) && project.symlink_metadata(below).is_err() => {
@@ -74,7 +75,7 @@ fn real(project: &Dir, below: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// What is in a file; none where there is none.
+/// The content of a file; `None` if it does not exist.
 fn text(folder: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No);
@@ -92,7 +93,7 @@ fn text(folder: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(text))
 }
 
-/// The first link on the way that leads out of the project, in words; none where there is none.
+/// An error for the first link on the path that leads out of the project, if there is one.
 fn link_out(project: &Path, below: &Path) -> Option<io::Error> {
     let inside = fs::canonicalize(project).ok()?;
     let mut link = project.to_path_buf();

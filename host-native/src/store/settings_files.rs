@@ -1,4 +1,4 @@
-//! Settings files, read and replaced as a whole.
+//! Reads and atomically replaces settings files.
 
 use std::{
     fs::{self, File},
@@ -11,18 +11,18 @@ use windlass_engine::store::digest;
 
 use super::{Readers, place::is_absent, read_text, replace};
 
-/// Bytes of the longest file of settings.
+/// The maximum size of a settings file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 4 << 20;
 
 /// Whether a file was replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Replaced {
     Yes,
-    /// It is not what was read.
+    /// The file has changed since it was read.
     Changed,
 }
 
-/// What a settings file says; none where there is none.
+/// The text of a settings file; `None` if it does not exist.
 pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     match read_text(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),
@@ -31,7 +31,7 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Replaces a settings file that is still what was read, by the digest of that. Folders and files that are missing are created.
+/// Replaces a settings file if it is unchanged since it was read, by its digest. Missing folders and files are created.
 pub(crate) fn replace_settings(
     path: &Path,
     read: Option<&str>,
@@ -39,7 +39,7 @@ pub(crate) fn replace_settings(
 ) -> io::Result<Replaced> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    // Held until the file is replaced: whoever changes it too waits, and then is told.
+    // Held until the file is replaced: another writer waits, and then sees the change.
     let _lock = lock(folder)?;
     let now = read_settings(path)?.map(|text| digest(text.as_bytes()));
     if now.as_deref() != read {
@@ -49,16 +49,16 @@ pub(crate) fn replace_settings(
     Ok(Replaced::Yes)
 }
 
-/// [`lock`] of a folder that is open.
+/// [`lock`] for an open folder.
 #[cfg(unix)]
 pub(super) fn lock_of(folder: &Dir) -> io::Result<File> {
-    // A handle that only stands for a folder cannot be locked.
+    // A handle opened with `O_PATH` cannot be locked.
     let file = folder.open(".")?.into_std();
     file.lock()?;
     Ok(file)
 }
 
-/// [`lock`] of a folder that is open.
+/// [`lock`] for an open folder.
 #[cfg(not(unix))]
 pub(super) fn lock_of(folder: &Dir) -> io::Result<File> {
     let file = folder.create(".settings.lock")?.into_std();
@@ -66,9 +66,9 @@ pub(super) fn lock_of(folder: &Dir) -> io::Result<File> {
     Ok(file)
 }
 
-/// Keeps others from changing files of this folder until it is dropped.
+/// Locks the files of this folder against other writers until dropped.
 fn lock(folder: &Path) -> io::Result<File> {
-    // The folder itself: nothing is left lying about. Elsewhere folders cannot be opened.
+    // Locks the folder itself, so that no lock file is left behind. On other systems, folders cannot be opened.
     #[cfg(unix)]
     let file = File::open(folder)?;
     #[cfg(not(unix))]

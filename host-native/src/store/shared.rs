@@ -1,4 +1,4 @@
-//! Any store, behind one type.
+//! A type-erased store.
 
 use std::{fmt, sync::Arc};
 
@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use windlass_core::{SessionId, permission::Destination, uuid_v4};
 use windlass_engine::store::{Batch, Lease, SendStore, StoreError, Stored, StoredSession};
 
-/// A store that sessions share.
+/// A store shared by sessions.
 #[derive(Clone)]
 pub(crate) struct SharedStore(Arc<dyn Boxed>);
 
@@ -15,8 +15,8 @@ impl SharedStore {
         Self(Arc::new(store))
     }
 
-    /// The place of a session's transcript with `{session_id}` for the session's id, as specs have it: one is for many
-    /// sessions.
+    /// The location of transcripts as a template, with `{session_id}` for the session's id. A spec contains it
+    /// because it applies to many sessions.
     pub(crate) fn place_of_any(&self) -> String {
         let any = uuid_v4([0; 16]);
         let place = self.0.place(any, None);
@@ -32,7 +32,7 @@ impl fmt::Debug for SharedStore {
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// The same as [`SendStore`], with futures in boxes.
+/// [`SendStore`] with boxed futures.
 trait Boxed: Send + Sync {
     fn create(&self, session: SessionId) -> Answer<'_, Lease>;
     fn open(&self, session: SessionId) -> Answer<'_, Lease>;

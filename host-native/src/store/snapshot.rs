@@ -1,4 +1,4 @@
-//! A snapshot beside a transcript: a file whose first line says how long the transcript was.
+//! Snapshots beside a transcript: a file whose first line contains the length of the transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use super::{
     place::{content, create_folder, failed},
 };
 
-/// Keeps a snapshot of what the transcript is now. Between the lines and this a process may end: then the one before stays,
-/// which is not current any more.
+/// Stores a snapshot of the transcript in its current state. If the process ends between writing lines and this, the
+/// previous snapshot stays and is outdated.
 pub(super) fn write(transcript: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let path = of(transcript);
     let length = std::fs::symlink_metadata(transcript)
@@ -21,7 +21,7 @@ pub(super) fn write(transcript: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace_itself(&path, &content, Readers::Owner).map_err(|error| failed("writing", &path, error))
 }
 
-/// The snapshot of a transcript that is so many bytes long. A file that is none counts as none.
+/// The snapshot for a transcript of this length in bytes. A file that is not a valid snapshot counts as absent.
 pub(super) fn read(transcript: &Path, length: u64) -> Result<Option<Snapshot>, StoreError> {
     let Some(content) = content(&of(transcript))? else {
         return Ok(None);

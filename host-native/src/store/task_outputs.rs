@@ -1,4 +1,4 @@
-//! What commands put out in the background, kept as documents of their session: the `output_file` of `task_notification`.
+//! Output of background commands, stored as documents of their session: the `output_file` of `task_notification`.
 
 use std::{
     collections::HashMap,
@@ -11,26 +11,26 @@ use windlass_engine::store::{Lease, SendStore as _, StoreError};
 
 use super::SharedStore;
 
-/// Bytes that are kept of one command: one that never stops talking must not fill the store.
+/// The maximum number of bytes stored per command, so that endless output does not fill the store.
 const LONGEST: usize = 64 << 20;
 
-/// The output of the commands of all sessions of an engine. Cloning is cheap.
+/// The output of background commands of all sessions of an engine. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct TaskOutputs {
     store: SharedStore,
-    /// By the model's ids of the calls, in their sessions.
+    /// By session and tool call id.
     of_calls: Arc<Mutex<HashMap<(SessionId, String), OfCall>>>,
 }
 
-/// Locked for as long as something is written, so that it is written in its order.
+/// Locked during a write, so that output is written in order.
 type OfCall = Arc<OrderedMutex<Output>>;
 
-/// What a command puts out.
+/// The output of a command.
 enum Output {
-    /// The session has not told of the command yet. So much has come.
+    /// Received before the session announced the command.
     Early(String),
     Kept(Document),
-    /// It cannot be kept.
+    /// It cannot be stored.
     Lost,
 }
 
@@ -48,10 +48,10 @@ impl TaskOutputs {
         }
     }
 
-    /// A command has begun: the place of the document for what it puts out.
+    /// Starts storing a command's output. Returns the location of its document.
     ///
     /// # Errors
-    /// [`StoreError`] when it cannot be kept.
+    /// [`StoreError`] if it cannot be stored.
     pub(crate) async fn begin(&self, lease: Lease, call: &str) -> Result<String, StoreError> {
         let of_call = self.of_call(lease.session, call);
         let mut output = of_call.lock().await;
@@ -70,10 +70,10 @@ impl TaskOutputs {
         Ok(place)
     }
 
-    /// What a call answers: only those in the background put anything out before they end.
+    /// Stores the output in a call's answers: only background commands report output before they end.
     ///
     /// # Errors
-    /// [`StoreError`] when it cannot be written. The session has it all the same.
+    /// [`StoreError`] if it cannot be written. The session receives it anyway.
     pub(crate) async fn answered(
         &self,
         session: SessionId,
@@ -108,11 +108,11 @@ impl TaskOutputs {
     }
 
     fn of_calls(&self) -> MutexGuard<'_, HashMap<(SessionId, String), OfCall>> {
-        // A panic while it is held leaves a map that is whole.
+        // A panic while the lock is held leaves a valid map.
         self.of_calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The name of a new document: an agent's call may have the id of another one's.
+    /// A free name for a document: calls of different agents may have the same id.
     async fn free_name(&self, session: SessionId, call: &str) -> Result<String, StoreError> {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let plain: String = call.chars().filter(is_plain).take(100).collect();

@@ -1,4 +1,4 @@
-//! What runs between fork and exec: the places of the sandbox that need `unsafe`.
+//! Code that runs between fork and exec: the parts of the sandbox that need `unsafe`.
 
 #![allow(unsafe_code)]
 
@@ -14,35 +14,37 @@ use std::{
 
 use rustix::{process::Pid, thread::UnshareFlags};
 
-/// Has a command's child do something to itself before it becomes the program.
+/// Runs steps in a command's child process before exec.
 ///
-/// `steps` runs in a copy of this process that has one thread, whatever the others were doing when it was made: it may make
-/// system calls on what was prepared before. It must not allocate, lock, or print.
+/// `steps` runs in a copy of this process with a single thread, while other threads may have held locks when it was
+/// forked. It may make system calls on data prepared before. It must not allocate, lock, or print.
 pub(super) fn before_exec(
     command: &mut Command,
     steps: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
-    // SAFETY: all closures that come here are in `establish` and `enter`. They make system calls, by way of rustix, landlock
-    // and seccompiler, on paths, rules and filters that their values own since before the fork. They take no lock and need no
+    // SAFETY: all closures passed here are in `establish` and `enter`. They make system calls (through rustix,
+    // landlock and seccompiler) on paths, rules and filters that their values have owned since before the fork. They
+    // take no lock and allocate no memory: file descriptors are stored in slots that were reserved before.
     // memory: what they open is kept in places that were reserved.
     unsafe {
         command.pre_exec(steps);
     }
 }
 
-/// Leaves namespaces of this process for new ones.
+/// Moves this process into new namespaces.
 pub(super) fn unshare(namespaces: Namespaces) -> io::Result<()> {
     let flags = match namespaces {
         Namespaces::Lasting => UnshareFlags::NEWUSER | UnshareFlags::NEWNET | UnshareFlags::NEWIPC,
         Namespaces::OfCommand => UnshareFlags::NEWNS | UnshareFlags::NEWPID,
     };
-    // SAFETY: unsafe only with `FILES`, which stands in neither set: no table of file descriptors is split.
+    // SAFETY: only `FILES` makes this unsafe, and neither set contains it: the table of file descriptors is not unshared.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
-/// Has every handle but the three of a program end with exec: a folder that somebody left open leads past all mounts.
+/// Marks all file descriptors except the three standard ones close-on-exec: an inherited folder descriptor would
+/// bypass all mounts.
 pub(super) fn close_other_handles() -> io::Result<()> {
-    // SAFETY: the call takes three numbers and no pointer. It closes nothing now: handles only learn to end with exec.
+    // SAFETY: the call takes three numbers and no pointer. It closes nothing now; it only sets close-on-exec.
     let result = unsafe {
         libc::syscall(
             libc::SYS_close_range,
@@ -57,12 +59,12 @@ pub(super) fn close_other_handles() -> io::Result<()> {
     }
 }
 
-/// Closes every handle but this one, the three standard ones too, in a process that only waits from here on.
+/// Closes every file descriptor but this one, including the standard ones, in a process that only waits from here on.
 pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
     let kept = kept.as_raw_fd().cast_unsigned();
     let close = |first: u32, last: u32| {
-        // SAFETY: the call takes three numbers and no pointer. The process runs nothing anymore that owns what is closed: it waits
-        // with the one handle that stays, and ends by `end` or a signal, without dropping anything.
+        // SAFETY: the call takes three numbers and no pointer. The process runs no more code that owns what is
+        // closed: it waits on the one remaining descriptor, and ends by `end` or a signal without dropping anything.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
     };
     if let Some(below) = kept.checked_sub(1) {
@@ -71,10 +73,11 @@ pub(super) fn close_all_but(kept: BorrowedFd<'_>) {
     close(kept + 1, RawFd::MAX.cast_unsigned());
 }
 
-/// Splits the process in two: none in the new one, its number in the other.
+/// Forks the process: returns `None` in the child and the child's process id in the parent.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: the process has one thread and is itself a copy that was made to be executed. Without `CLONE_VM` the new one has its
-    // own memory; no pointer is given. No handlers of libraries run, which could wait for a lock that nobody holds here.
+    // SAFETY: the process has one thread and is itself a fork made to be executed. Without `CLONE_VM` the child has
+    // its own memory; no pointer is passed. No fork handlers of libraries run, which could wait for a lock that is
+    // never released here.
     let result = unsafe {
         libc::syscall(
             libc::SYS_clone,
@@ -92,13 +95,13 @@ pub(super) fn fork() -> io::Result<Option<Pid>> {
     }
 }
 
-/// The signals that a thread holds back.
+/// A thread's signal mask.
 #[derive(Clone, Copy)]
 pub(super) struct Mask(libc::sigset_t);
 
-/// Holds all signals back, so that no handler of this process runs in its copies.
+/// Blocks all signals, so that no signal handler of this process runs in its forks.
 pub(super) fn hold_signals() -> io::Result<Mask> {
-    // SAFETY: both sets are places of this function that live through the calls; a set of zeros is one.
+    // SAFETY: both sets are locals of this function that outlive the calls; an all-zero set is valid.
     unsafe {
         let (mut all, mut before) = (mem::zeroed(), mem::zeroed());
         libc::sigfillset(&raw mut all);
@@ -110,9 +113,9 @@ pub(super) fn hold_signals() -> io::Result<Mask> {
 }
 
 impl Mask {
-    /// Lets through again what was let through before.
+    /// Restores the previous signal mask.
     pub(super) fn restore(&self) -> io::Result<()> {
-        // SAFETY: the set was written by the system, and lives through the call; nothing is asked back.
+        // SAFETY: the set was written by the system and outlives the call; no old set is requested.
         match unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -120,15 +123,15 @@ impl Mask {
     }
 }
 
-/// Ends the process at once, without running what belongs to the one that it is a copy of.
+/// Exits the process at once, without running destructors or exit handlers inherited from the process it was forked from.
 pub(super) fn end(code: i32) -> ! {
     // SAFETY: the call never returns and touches no memory.
     unsafe { libc::_exit(code) }
 }
 
-/// Ends the process by a signal; with the code that shells give it where that does not end it.
+/// Ends the process by a signal; if the signal does not end it, exits with the code that shells use for it.
 pub(super) fn end_by(signal: i32) -> ! {
-    // SAFETY: the set is a place of this function. The default action runs no code of this process.
+    // SAFETY: the set is a local of this function. The default action runs no code of this process.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         let mut only = mem::zeroed();
@@ -140,11 +143,11 @@ pub(super) fn end_by(signal: i32) -> ! {
     end(128 + signal)
 }
 
-/// Which namespaces are new.
+/// Which namespaces are unshared.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Namespaces {
-    /// Those that all commands of a sandbox share: users, network, System V objects.
+    /// Those shared by all commands of a sandbox: user, network, IPC.
     Lasting,
-    /// Those of one command: mounts, and the processes that the calling one starts from now on.
+    /// Those of one command: the mount namespace, and the PID namespace of the processes that the caller starts from now on.
     OfCommand,
 }

@@ -1,5 +1,5 @@
-//! What the child of a confined command does before it becomes the program: it enters the namespaces, puts up its view of the
-//! files, gives up all rights, and puts rules and filters on itself. Each step only makes system calls.
+//! The steps of a confined command's child before exec: it enters the namespaces, sets up its mounts, drops its
+//! capabilities, and applies Landlock rules and seccomp filters. Each step only makes system calls.
 
 use std::{
     io,
@@ -28,26 +28,26 @@ use super::{
     namespaces::Namespaces,
 };
 
-/// What a child needs, made before it is.
+/// Everything the child needs, prepared before the fork.
 pub(super) struct Entry {
-    /// None where there are none to be had, and the settings make do with less.
+    /// `None` if namespaces are not available and the settings accept that.
     pub(super) inside: Option<Inside>,
-    /// None on a kernel without Landlock.
+    /// `None` on a kernel without Landlock.
     pub(super) rules: Option<RulesetCreated>,
     pub(super) filters: Vec<BpfProgram>,
-    /// Where it says which step failed, and hands over its first process.
+    /// The socket on which the child reports a failed step and sends a handle to its first process.
     pub(super) told: OwnedFd,
 }
 
-/// The namespaces and what is seen in them.
+/// The namespaces and the file system view in them.
 pub(super) struct Inside {
     pub(super) namespaces: Arc<Namespaces>,
     pub(super) view: View,
-    /// How the program ended comes through here.
+    /// Carries the exit status of the program.
     pub(super) ends: Ends,
 }
 
-/// A step, by the number that is told when it fails.
+/// A step. Its number is reported when it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -69,7 +69,7 @@ impl Step {
         Self::Filters,
     ];
 
-    /// What it does, for people.
+    /// A description of the step for messages.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Namespaces => "entering the namespaces",
@@ -83,7 +83,7 @@ impl Step {
 }
 
 impl Entry {
-    /// All steps, once.
+    /// Runs all steps.
     pub(super) fn run(&mut self) -> io::Result<()> {
         let outcome = self.steps();
         if let Err((step, _)) = &outcome {
@@ -99,7 +99,7 @@ impl Entry {
             inside.namespaces.enter().map_err(at(Step::Namespaces))?;
             unshare(Kind::OfCommand).map_err(at(Step::Namespaces))?;
             let signals = hold_signals().map_err(at(Step::Namespaces))?;
-            // This process stays outside of the namespace of processes. What it starts is the first one inside.
+            // This process stays outside of the PID namespace; the process it forks is the first one inside.
             if let Some(first) = fork().map_err(at(Step::Namespaces))? {
                 stand_for(first, &self.told, &inside.ends);
             }
@@ -127,25 +127,26 @@ impl Entry {
     }
 }
 
-/// If the process outside is killed, the one inside goes with it, and with that one all that are there.
+/// If the process outside is killed, the first process inside is killed as well, and with it all others in the namespace.
 fn end_with_parent() -> io::Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
-/// Has `/proc` show the processes of the namespace alone. Where the system covers parts of it (containers do), it stays as it is, and
-/// shows the names of all.
+/// Mounts a `/proc` that shows only the processes of the namespace. If the system covers parts of `/proc` (as
+/// containers do), the existing one stays, which lists all processes.
 fn show_own_processes() {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let _ = mount(c"proc", c"/proc", c"proc", flags, None);
 }
 
-/// No right of the superuser is left, and none comes back with a program.
+/// Drops all capabilities, and prevents exec from regaining them.
 fn give_up_rights() -> io::Result<()> {
     set_no_new_privs(true)?;
     for bit in 0..u64::BITS {
         let right = CapabilitySet::from_bits_retain(1 << bit);
         match remove_capability_from_bounding_set(right) {
-            // Beyond the last that the kernel knows; or there are no namespaces, and this user has none to give up.
+            // `INVAL`: beyond the last capability that the kernel knows. `PERM`: there are no namespaces, and this
+            // user has no capabilities to drop.
             Err(Errno::INVAL | Errno::PERM) => break,
             other => other?,
         }

@@ -1,8 +1,9 @@
-//! The first process of a command's namespace of processes: when it ends, the kernel ends all others there, also those that left
-//! the command's group and session. So nothing of a command outlives it, and nothing in it reaches a process outside.
+//! The first process of a command's PID namespace: when it ends, the kernel kills all others in the namespace,
+//! including those that left the command's process group and session. So no process of a command outlives it, and
+//! none can reach a process outside.
 //!
-//! Three processes stand for a command. The one that this process started stays outside and ends as the program does; the first
-//! one inside collects what loses its parent; the program is its child.
+//! A command consists of three processes. The one started by this process stays outside of the namespace and exits
+//! with the program's status; the first process inside reaps orphans; the program is its child.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -30,13 +31,13 @@ use super::{
     enter::Step,
 };
 
-/// What announces the first process. Steps that fail have other numbers.
+/// The message number that announces the first process. Failed steps have other numbers.
 const FIRST_PROCESS: u8 = 0;
 
-/// So long the processes of a command may take to end once they are killed: the kernel may hold one in the middle of a call.
+/// How long the processes of a command may take to end after they are killed: the kernel may be holding one in a system call.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Through which the first process says how the program ended.
+/// The pipe on which the first process reports the program's exit status.
 pub(super) struct Ends {
     heard: OwnedFd,
     pub(super) told: OwnedFd,
@@ -49,11 +50,11 @@ impl Ends {
     }
 }
 
-/// What the process outside does: it hands over the first one, waits for it and ends as the program did. When the first one has
-/// gone, all others have.
+/// The process outside: it sends a handle to the first process, waits for it, and exits with the program's status.
+/// When the first process has ended, all others have.
 pub(super) fn stand_for(first: Pid, told: &OwnedFd, ends: &Ends) -> ! {
     hide_memory();
-    // Whoever hears nothing of it stops everything.
+    // If the message is not received, the parent stops everything.
     let _ = hand_over(first, told);
     close_all_but(ends.heard.as_fd());
     let mut status = [0; 4];
@@ -66,7 +67,7 @@ pub(super) fn stand_for(first: Pid, told: &OwnedFd, ends: &Ends) -> ! {
     }
 }
 
-/// What the first process does: it waits for everything, and ends with the program.
+/// The first process: it reaps all processes, and exits when the program does.
 pub(super) fn be_first(program: Pid, told: BorrowedFd<'_>) -> ! {
     hide_memory();
     close_all_but(told);
@@ -82,13 +83,13 @@ pub(super) fn be_first(program: Pid, told: BorrowedFd<'_>) -> ! {
     }
 }
 
-/// They are copies of a process that may hold keys, and live as long as the program.
+/// These processes are copies of a process that may hold keys, and live as long as the program.
 fn hide_memory() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 fn hand_over(first: Pid, told: &OwnedFd) -> io::Result<()> {
-    // Nobody has waited for it, so its number is its own.
+    // The process has not been reaped, so its id cannot have been reused.
     let handle = pidfd_open(first, PidfdFlags::empty())?;
     let handles = [handle.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -99,7 +100,7 @@ fn hand_over(first: Pid, told: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The exit code, or the signal below zero.
+/// The exit code, or the negated signal number.
 fn in_one_number(status: WaitStatus) -> i32 {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => code,
@@ -115,7 +116,7 @@ fn end_as(status: i32) -> ! {
     }
 }
 
-/// A command that was told to confine itself.
+/// A command that was started with confinement.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Started {
     heard: OwnedFd,
@@ -123,7 +124,7 @@ pub(in crate::sandbox) struct Started {
 }
 
 impl Started {
-    /// With the end through which the child tells of itself.
+    /// Also returns the socket end on which the child reports.
     pub(super) fn new(has_namespaces: bool) -> io::Result<(Self, OwnedFd)> {
         let (heard, told) = socketpair(
             AddressFamily::UNIX,
@@ -138,10 +139,10 @@ impl Started {
         Ok((started, told))
     }
 
-    /// The first process of a command that was started; none where it has no namespace.
+    /// The first process of a started command; `None` if it has no PID namespace.
     ///
     /// # Errors
-    /// The child could not hand it over. Then nobody could see to its end.
+    /// The child could not send the handle. Then nothing can make sure that the command ends.
     pub(in crate::sandbox) fn first_process(&self) -> io::Result<Option<FirstProcess>> {
         if !self.has_namespaces {
             return Ok(None);
@@ -152,7 +153,7 @@ impl Started {
         }
     }
 
-    /// The step that failed, if one did. To be asked when the command has gone, which holds the other end.
+    /// The step that failed, if any. To be called after the command was dropped, since it holds the other end.
     pub(super) fn failed_step(&self) -> Option<Step> {
         while let Ok(Some((byte, _))) = self.hear() {
             if let Some(step) = Step::ALL.into_iter().find(|step| *step as u8 == byte) {
@@ -162,12 +163,12 @@ impl Started {
         None
     }
 
-    /// In words.
+    /// A description of the step that failed.
     pub(in crate::sandbox) fn failure(&self) -> Option<&'static str> {
         self.failed_step().map(Step::words)
     }
 
-    /// The next thing that the child tells; none if nobody is left who could.
+    /// The next message of the child; `None` if the other end is closed.
     fn hear(&self) -> io::Result<Option<(u8, Option<OwnedFd>)>> {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -189,12 +190,12 @@ impl Started {
     }
 }
 
-/// A handle on the first process of a command.
+/// A pidfd of the first process of a command.
 #[derive(Debug)]
 pub(in crate::sandbox) struct FirstProcess(OwnedFd);
 
 impl FirstProcess {
-    /// Ends all processes of the command, if they have not ended, and waits until they have. False if they do not.
+    /// Kills all processes of the command and waits until they have ended. Returns false if they do not end in time.
     pub(in crate::sandbox) fn end(&self) -> bool {
         match pidfd_send_signal(&self.0, Signal::KILL) {
             Ok(()) | Err(Errno::SRCH) => {}

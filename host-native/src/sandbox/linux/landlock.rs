@@ -1,5 +1,5 @@
-//! The second layer for files: Landlock, by which the kernel asks for every path whether it lies below an open folder, however
-//! it was reached.
+//! The second layer for files: with Landlock, the kernel checks for every access whether the path lies below a
+//! writable folder, however it was reached.
 
 use std::{io, os::fd::OwnedFd, path::PathBuf};
 
@@ -8,15 +8,15 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
-/// The newest version whose rights are known here.
+/// The newest Landlock ABI whose rights are known here.
 const NEWEST: ABI = ABI::V7;
 
-/// What changes files and folders.
+/// The rights that change files and folders.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_write(NEWEST)
 }
 
-/// Whether the kernel has it.
+/// Whether the kernel supports Landlock.
 pub(super) fn is_available() -> bool {
     let create = || {
         Ruleset::default()
@@ -27,7 +27,8 @@ pub(super) fn is_available() -> bool {
     create().is_ok()
 }
 
-/// Rules for a command: writing below these folders, and nothing sent to processes that are not confined with it.
+/// Rules for a command: writes only below these folders, and no signals or abstract sockets to processes outside of
+/// its confinement.
 ///
 /// Rights that the kernel does not know yet are left out: this is the layer behind the mounts.
 ///
@@ -43,7 +44,7 @@ pub(super) fn rules(writable: &[PathBuf], bind: bool) -> Result<RulesetCreated, 
     }
     let mut rules = rules.create()?;
     for path in writable {
-        // What has gone by now cannot be written to either.
+        // A folder that no longer exists cannot be written to.
         if let Ok(open) = PathFd::new(path) {
             let rights = match path.is_dir() {
                 true => writing(),
@@ -55,7 +56,7 @@ pub(super) fn rules(writable: &[PathBuf], bind: bool) -> Result<RulesetCreated, 
     Ok(rules)
 }
 
-/// Puts the rules on the calling process, with the folder of devices, which is another for each command.
+/// Applies the rules to the calling process. The folder of devices, which differs per command, is made writable.
 pub(super) fn restrict(rules: RulesetCreated, devices: Option<OwnedFd>) -> io::Result<()> {
     let refused = |_: RulesetError| io::Error::from(io::ErrorKind::PermissionDenied);
     let rules = match devices {

@@ -1,8 +1,8 @@
-//! Confinement on Linux: namespaces for users, mounts, network and System V objects; Landlock behind the mounts; filters of
-//! system calls that keep programs from undoing either.
+//! Confinement on Linux: user, mount, network and IPC namespaces; Landlock behind the mounts; and seccomp filters
+//! that keep programs from undoing either.
 //!
-//! All of it is put on by the child itself between fork and exec, so that it needs no helper program and works in whatever
-//! program this library is part of. What can be prepared is prepared before.
+//! The child process applies all of it to itself between fork and exec, so that no helper program is needed and it
+//! works in any program that uses this library. Whatever can be prepared is prepared before the fork.
 
 mod before_exec;
 mod enter;
@@ -37,7 +37,7 @@ use crate::child;
 
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
 
-/// What this kernel gives, with what was made of it.
+/// The sandbox features of this kernel, with the namespaces created from them.
 #[derive(Debug)]
 pub(super) struct Kernel {
     namespaces: Option<Arc<Namespaces>>,
@@ -45,7 +45,7 @@ pub(super) struct Kernel {
     lacks: Vec<Lack>,
 }
 
-/// What a command may do beside what its files say.
+/// What a command may do beside accessing its files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     pub(super) unix: UnixSockets,
@@ -53,7 +53,7 @@ pub(super) struct Allowed {
 }
 
 impl Kernel {
-    /// Tries all of it out, in a child that ends before it becomes a program.
+    /// Tests all features in a child that ends before exec.
     pub(super) fn probe() -> (Self, Option<Exits>) {
         let mut kernel = Self {
             namespaces: None,
@@ -89,29 +89,29 @@ impl Kernel {
         }
     }
 
-    /// What is missing.
+    /// The missing features.
     pub(super) fn lacks(&self) -> &[Lack] {
         &self.lacks
     }
 
-    /// Whether commands have a view of the files and a network of their own.
+    /// Whether commands have their own file system view and network.
     pub(super) fn has_namespaces(&self) -> bool {
         self.namespaces.is_some()
     }
 
-    /// Whether something is left without namespaces.
+    /// Whether some confinement is possible without namespaces.
     pub(super) fn can_do_with_less(&self) -> bool {
         let lacks_filters = |lack: &Lack| matches!(lack, Lack::Filters(_));
         self.landlock && !self.lacks.iter().any(lacks_filters)
     }
 
-    /// Puts up everything once, for a program that there is not.
+    /// Runs all steps once, for a program that does not exist.
     fn rehearse(&self) -> io::Result<()> {
         let allowed = Allowed {
             unix: UnixSockets::None,
             bind: false,
         };
-        // No program lies in a folder of that name: the child fails when all steps are done.
+        // No program has this path: the child fails in exec, after all steps.
         let mut command = child::command("/proc/self/nothing");
         let files = Files::default();
         let confined = self.confine(&mut command, &files, Path::new("/"), allowed)?;
@@ -134,10 +134,10 @@ impl Kernel {
         child::command(program)
     }
 
-    /// Has a command be confined when it is started.
+    /// Makes a command confine itself when it is started.
     ///
     /// # Errors
-    /// The view of the files cannot be laid out.
+    /// The file system view cannot be planned.
     pub(super) fn confine(
         &self,
         command: &mut Command,
@@ -161,7 +161,7 @@ impl Kernel {
         let filters = seccomp::filters(Sockets {
             unix: allowed.unix,
             listen: allowed.bind || allowed.unix != UnixSockets::None,
-            // Without a network of their own they would have that of this machine.
+            // Without a network namespace, commands would have this machine's network.
             internet: inside.is_some(),
         })
         .map_err(io::Error::other)?;
@@ -176,7 +176,7 @@ impl Kernel {
         Ok(started)
     }
 
-    /// What Landlock leaves open: devices have no folder of their own where there are no mounts.
+    /// The paths that Landlock leaves writable. Without mounts, there is no separate folder of devices.
     fn writable(&self, files: &Files) -> Vec<PathBuf> {
         let mut writable = files.open.clone();
         if !self.has_namespaces() {

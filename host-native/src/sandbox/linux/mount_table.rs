@@ -1,4 +1,4 @@
-//! The mounts that this process sees.
+//! The mounts that are visible to this process.
 
 use std::{
     ffi::OsString,
@@ -9,7 +9,7 @@ use std::{
 
 use rustix::mount::MountFlags;
 
-/// A table of mounts, in the order in which they were made.
+/// The mount table, in the order in which the mounts were made.
 #[derive(Debug)]
 pub(super) struct MountTable(Vec<Mount>);
 
@@ -17,12 +17,12 @@ pub(super) struct MountTable(Vec<Mount>);
 #[derive(Debug, PartialEq)]
 pub(super) struct Mount {
     pub(super) path: PathBuf,
-    /// The flags that whoever changes it may not take away.
+    /// The flags that must be kept when the mount is remounted.
     pub(super) flags: MountFlags,
 }
 
 impl MountTable {
-    /// That of this process.
+    /// Reads the mount table of this process.
     pub(super) fn read() -> io::Result<Self> {
         Ok(Self::parse(&fs::read(Path::new("/proc/self/mountinfo"))?))
     }
@@ -51,7 +51,7 @@ fn mount(line: &[u8]) -> Option<Mount> {
     Some(Mount { path, flags })
 }
 
-/// Blanks, tabs, line ends and backslashes are written as three octal digits.
+/// Spaces, tabs, line ends and backslashes are escaped as three octal digits.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,8 +1,9 @@
-//! A command's own view of the files: everything read-only, open folders on top, closed files and folders covered.
+//! A command's view of the file system: everything is read-only, writable folders are mounted on top, and hidden
+//! files and folders are covered.
 //!
-//! The view is laid out before the child is made ([`View::plan`]) and put up by the child ([`View::put_up`]), which only makes
-//! system calls. What is covered is covered at its directory entry, so that no other path, link or handle leads around it; and
-//! the folders on the way to it are mounts of their own, which nobody can move away.
+//! The view is planned before the fork ([`View::plan`]) and mounted by the child ([`View::put_up`]), which only makes
+//! system calls. A hidden file is covered at its directory entry, so that no other path, link or handle leads around
+//! it. The folders on the way to it are mounts of their own, so that they cannot be moved away.
 
 use std::{
     ffi::{CStr, CString, OsStr},
@@ -23,7 +24,7 @@ use rustix::{
 
 use super::{super::policy::Files, mount_table::MountTable};
 
-/// The devices that programs need. Nothing else is in their `/dev`: no terminal, no disk.
+/// The devices that programs need. Their `/dev` contains no others: no terminal, no disk.
 const DEVICES: [&CStr; 5] = [
     c"/dev/null",
     c"/dev/zero",
@@ -32,7 +33,7 @@ const DEVICES: [&CStr; 5] = [
     c"/dev/urandom",
 ];
 
-/// What programs take for files there.
+/// The links that programs expect there.
 const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd", c"/dev/fd"),
     (c"/proc/self/fd/0", c"/dev/stdin"),
@@ -41,26 +42,26 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
 
-/// Nothing can be changed, no device opened, no rights gained.
+/// Read-only, without device files or set-user-id programs.
 const SEALED: MountFlags = MountFlags::RDONLY
     .union(MountFlags::NODEV)
     .union(MountFlags::NOSUID);
 
-/// What a command sees of the files.
+/// The file system view of a command.
 #[derive(Debug)]
 pub(super) struct View {
-    /// The mounts there are, which all become read-only.
+    /// The existing mounts, which all become read-only.
     mounts: Vec<Mounted>,
-    /// What is laid over them, each over what came before.
+    /// What is mounted over them, in order.
     layers: Vec<Layer>,
-    /// Where the command begins.
+    /// The working directory of the command.
     directory: CString,
-    /// Handles of the child on open folders and devices: as many places as it needs.
+    /// The child's handles on writable folders and devices, with one slot reserved for each.
     open: Vec<Option<OwnedFd>>,
     devices: [Option<OwnedFd>; DEVICES.len()],
 }
 
-/// A mount and the flags it has.
+/// A mount and its flags.
 #[derive(Debug)]
 struct Mounted {
     path: CString,
@@ -69,11 +70,11 @@ struct Mounted {
 
 #[derive(Debug)]
 enum Layer {
-    /// A folder or file as it is, writable where it was.
+    /// A folder or file mounted unchanged: writable where it was.
     Open { path: CString, place: usize },
-    /// A folder that stays where it is.
+    /// A folder that is a mount so that it cannot be moved.
     Pinned(CString),
-    /// Nothing below it can be changed.
+    /// A folder below which nothing can be changed.
     ReadOnly { path: CString, mounts: Vec<Mounted> },
     /// A file that cannot be opened.
     ClosedFile(CString),
@@ -82,16 +83,16 @@ enum Layer {
 }
 
 impl View {
-    /// Lays out what a command sees.
+    /// Plans the view of a command.
     ///
     /// # Errors
-    /// The table of mounts cannot be read, or a name holds a zero byte.
+    /// The mount table cannot be read, or a path contains a zero byte.
     pub(super) fn plan(files: &Files, directory: &Path) -> io::Result<Self> {
         let table = MountTable::read()?;
         let opens_all = files.open.iter().any(|path| path == Path::new("/"));
         let mounts = table
             .mounts()
-            // Where everything is open, that still does not mean the system's own.
+            // Even if `/` is writable, the system's pseudo file systems are not.
             .filter(|mount| !opens_all || is_of_system(&mount.path))
             .map(|mount| Mounted::new(&mount.path, mount.flags))
             .collect::<io::Result<_>>()?;
@@ -112,7 +113,8 @@ impl View {
         let lies_within = |path: &&PathBuf| within.iter().any(|root| path.starts_with(root));
         let (inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
             files.guarded.iter().partition(lies_within);
-        // A folder that is open within a guarded one comes after it, and what is guarded in that one after that.
+        // Order matters: writable folders, protected paths, then writable folders within protected ones, and
+        // protected paths within those.
         for (open, guarded) in [(outside, outer), (within, inner)] {
             for path in open {
                 view.lay_open(path)?;
@@ -155,7 +157,7 @@ impl View {
         {
             mounts.push(Mounted::new(&below.path, below.flags)?);
         }
-        // What below it was made a mount, and could be written.
+        // Earlier layers below this path are mounts of their own and may be writable.
         let made = self.layers.iter().filter_map(|layer| match layer {
             Layer::Pinned(made) | Layer::Open { path: made, .. } => {
                 Some(Path::new(OsStr::from_bytes(made.to_bytes())))
@@ -173,7 +175,7 @@ impl View {
     fn close(&mut self, path: &Path) -> io::Result<()> {
         let is_folder = match fs::metadata(path) {
             Ok(metadata) => metadata.is_dir(),
-            // It has gone since it was found.
+            // The path was removed since it was found.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -185,8 +187,8 @@ impl View {
         Ok(())
     }
 
-    /// Makes mounts of the folders between an open one and what lies in it: to move such a folder would move what lies in it to
-    /// where no rule is about it.
+    /// Makes mounts of the folders between a writable folder and the protected paths in it: moving such a folder
+    /// would move its contents to paths that no rule covers.
     fn pin_ways_to(&mut self, paths: &[&PathBuf], open: &[PathBuf]) -> io::Result<()> {
         let mut ways: Vec<&Path> = Vec::new();
         for path in paths {
@@ -210,13 +212,13 @@ impl View {
         Ok(())
     }
 
-    /// Puts it up, in the child, which has a namespace of mounts for itself.
+    /// Mounts the view. Runs in the child, which has its own mount namespace.
     pub(super) fn put_up(&mut self) -> io::Result<()> {
         mount_change(
             c"/",
             MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
         )?;
-        // Open folders are taken as they are, before everything is sealed.
+        // Writable folders are cloned as they are, before everything becomes read-only.
         for layer in &self.layers {
             if let Layer::Open { path, place } = layer {
                 self.open[*place] = Some(taken(path)?);
@@ -232,7 +234,7 @@ impl View {
         for layer in &self.layers {
             layer.put_up(&mut self.open)?;
         }
-        // The directory that was entered before lies under all of this.
+        // Mounts now cover the previous working directory, so it is entered again.
         Ok(chdir(&self.directory)?)
     }
 
@@ -257,7 +259,7 @@ impl View {
             symlink(target, link)?;
         }
         rustix::fs::mkdir(c"/dev/pts", Mode::from_raw_mode(0o755))?;
-        // Where there are no terminals to be had, programs do without.
+        // If there are no pseudo terminals, programs do without them.
         let _ = mount(
             c"devpts",
             c"/dev/pts",
@@ -284,7 +286,7 @@ impl Layer {
             }
             Self::ClosedFile(path) => {
                 mount_bind(c"/dev/null", path)?;
-                // A device where devices cannot be opened.
+                // A single device bind-mounted into a file system that allows no device files.
                 let flags = SEALED | MountFlags::NOEXEC | MountFlags::BIND;
                 Ok(mount_remount(path, flags, c"")?)
             }
@@ -310,8 +312,8 @@ impl Mounted {
         })
     }
 
-    /// Makes it read-only. One that another covers, or that lies where nobody may go, is not reached by its path: neither here
-    /// nor later.
+    /// Makes the mount read-only. A mount that is covered by another one, or in a folder without access, cannot be
+    /// reached by its path, neither here nor later.
     fn seal(&self) -> io::Result<()> {
         let flags = self.flags | SEALED | MountFlags::BIND;
         match mount_remount(&self.path, flags, c"") {
@@ -321,7 +323,7 @@ impl Mounted {
     }
 }
 
-/// A handle on what lies at a path, with what is mounted below it.
+/// A handle on a clone of the mounts at and below a path.
 fn taken(path: &CStr) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -330,7 +332,7 @@ fn taken(path: &CStr) -> rustix::io::Result<OwnedFd> {
 }
 
 fn put(taken: Option<OwnedFd>, path: &CStr) -> io::Result<()> {
-    // Every place was filled before.
+    // All slots were filled before.
     let taken = taken.ok_or(Errno::BADF)?;
     Ok(move_mount(
         &taken,
@@ -341,7 +343,7 @@ fn put(taken: Option<OwnedFd>, path: &CStr) -> io::Result<()> {
     )?)
 }
 
-/// The open folders, but for those that lie in another and are open with it.
+/// The writable folders, without those inside of another one that makes them writable anyway.
 fn outermost(files: &Files) -> impl Iterator<Item = &PathBuf> {
     files.open.iter().filter(|path| {
         !files.open.iter().any(|root| {
@@ -357,7 +359,7 @@ fn is_of_system(path: &Path) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-/// The flags of the mount in which a path lies: those that may not be taken away.
+/// The flags of the mount that contains a path; remounting must keep them.
 fn flags_at(path: &Path) -> io::Result<MountFlags> {
     let flags = statvfs(path)?.f_flag;
     Ok([

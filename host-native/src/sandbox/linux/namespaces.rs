@@ -1,8 +1,8 @@
-//! The namespaces that all commands of a sandbox share: users, network, System V objects. They are made once, by a child that
-//! hands them over and ends; each command then enters them.
+//! The namespaces shared by all commands of a sandbox: user, network, IPC. A child creates them once, sends handles
+//! on them and exits; each command then enters them.
 //!
-//! The network has nothing but its own loopback device. On that device two ports lead out: what listens there was made inside
-//! and is held by this process, which accepts in its own network.
+//! The network namespace contains only its own loopback device. Two ports on it lead out: their listening sockets
+//! were created inside and are held by this process, which accepts connections in its own network.
 
 use std::{
     ffi::CStr,
@@ -28,13 +28,13 @@ use crate::child;
 
 use super::before_exec::{Namespaces as Kind, before_exec, unshare};
 
-/// Where programs inside find the way out for HTTP.
+/// The port of the HTTP proxy inside of the sandbox.
 pub(in crate::sandbox) const HTTP_PORT: u16 = 3128;
 
-/// Where they find the one for everything else.
+/// The port of the SOCKS proxy inside of the sandbox.
 pub(in crate::sandbox) const SOCKS_PORT: u16 = 1080;
 
-/// Handles on the namespaces, which live as long as these.
+/// Handles on the namespaces. The namespaces live as long as these.
 #[derive(Debug)]
 pub(super) struct Namespaces {
     users: OwnedFd,
@@ -42,7 +42,7 @@ pub(super) struct Namespaces {
     objects: OwnedFd,
 }
 
-/// What makes the namespaces of a sandbox, and what listens in them.
+/// A sandbox's namespaces and the listening sockets in them.
 #[derive(Debug)]
 pub(super) struct Established {
     pub(super) namespaces: Namespaces,
@@ -50,7 +50,7 @@ pub(super) struct Established {
     pub(super) socks: TcpListener,
 }
 
-/// How far the child came.
+/// The progress of the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Stage {
@@ -74,11 +74,11 @@ pub(super) enum NoNamespaces {
     Start(io::Error),
 }
 
-/// What the child returns when all is done and nothing is to be executed.
+/// Returned by the child when it is done, instead of executing a program.
 const NOTHING_TO_EXECUTE: rustix::io::Errno = rustix::io::Errno::CANCELED;
 
 impl Namespaces {
-    /// Makes them.
+    /// Creates the namespaces.
     pub(super) fn establish() -> Result<Established, NoNamespaces> {
         let (here, there) = socketpair(
             AddressFamily::UNIX,
@@ -89,7 +89,7 @@ impl Namespaces {
         .map_err(|error| NoNamespaces::Start(error.into()))?;
         let users = format!("{0} {0} 1", geteuid().as_raw());
         let groups = format!("{0} {0} 1", getegid().as_raw());
-        // It ends before it executes anything.
+        // The child ends before exec.
         let mut command = child::command("/");
         before_exec(&mut command, move || {
             let (stage, outcome) = match make(&there, &users, &groups) {
@@ -103,7 +103,7 @@ impl Namespaces {
             Err(error) => error,
             Ok(_) => io::ErrorKind::Other.into(),
         };
-        // The child's end goes with the closure: what was not sent by now never is.
+        // Dropping the closure closes the child's end: nothing more can be received.
         drop(command);
         let (stage, handles) = receive(&here).map_err(NoNamespaces::Start)?;
         match (stage, handles) {
@@ -132,7 +132,7 @@ impl Namespaces {
         }
     }
 
-    /// Has the calling process, which must have one thread, go into them. Runs before a command's program.
+    /// Moves the calling process, which must have one thread, into the namespaces. Runs before a command's exec.
     pub(super) fn enter(&self) -> io::Result<()> {
         move_into_link_name_space(self.users.as_fd(), Some(LinkNameSpaceType::User))?;
         move_into_link_name_space(self.network.as_fd(), Some(LinkNameSpaceType::Network))?;
@@ -144,7 +144,7 @@ impl Namespaces {
     }
 }
 
-/// In the child: makes the namespaces and sends the handles on them.
+/// In the child: creates the namespaces and sends handles on them.
 fn make(to: &OwnedFd, users: &str, groups: &str) -> Result<(), (Stage, io::Error)> {
     let at = |stage| move |error: io::Error| (stage, error);
     unshare(Kind::Lasting).map_err(at(Stage::Namespaces))?;
@@ -153,9 +153,9 @@ fn make(to: &OwnedFd, users: &str, groups: &str) -> Result<(), (Stage, io::Error
     hand_over(to).map_err(at(Stage::Ports))
 }
 
-/// The one user there is stays who it is.
+/// Maps only the current user, to itself.
 fn map_user(users: &str, groups: &str) -> io::Result<()> {
-    // The files below belong to root in a process that hides its memory. This one holds nothing but is about to end.
+    // In a process that is not dumpable, the files below belong to root. This process holds no secrets and is about to end.
     let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
     for (file, text) in [
         (c"/proc/self/setgroups", "deny"),
@@ -168,16 +168,16 @@ fn map_user(users: &str, groups: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Switches the loopback device on: `RTM_NEWLINK` for the first device, with the flag that it is up.
+/// Brings the loopback device up: `RTM_NEWLINK` for the first device, with the flag `IFF_UP`.
 fn raise_loopback() -> io::Result<()> {
     const MESSAGE: usize = 32;
     let mut request = [0; MESSAGE];
     request[0..4].copy_from_slice(&32_u32.to_ne_bytes());
-    // RTM_NEWLINK; as a request, to be acknowledged; the first of them.
+    // Type RTM_NEWLINK; flags request and acknowledge; sequence number 1.
     request[4..6].copy_from_slice(&16_u16.to_ne_bytes());
     request[6..8].copy_from_slice(&5_u16.to_ne_bytes());
     request[8..12].copy_from_slice(&1_u32.to_ne_bytes());
-    // The first device; up; nothing else changes.
+    // Device index 1; flags and change mask: up.
     request[20..24].copy_from_slice(&1_u32.to_ne_bytes());
     request[24..28].copy_from_slice(&1_u32.to_ne_bytes());
     request[28..32].copy_from_slice(&1_u32.to_ne_bytes());
@@ -185,13 +185,13 @@ fn raise_loopback() -> io::Result<()> {
         AddressFamily::NETLINK,
         SocketType::RAW,
         SocketFlags::CLOEXEC,
-        // Its first protocol: devices and routes.
+        // Protocol 0 (NETLINK_ROUTE): devices and routes.
         None,
     )?;
     send(&routes, &request, SendFlags::empty())?;
     let mut answer = [0; 256];
     let (read, _) = retry_on_intr(|| recv(&routes, &mut answer, RecvFlags::empty()))?;
-    // Behind the header stands an error number, negative, or zero.
+    // After the header comes a negated error number, or zero.
     match answer.get(16..20).filter(|_| read >= 20) {
         Some([0, 0, 0, 0]) => Ok(()),
         Some(&[a, b, c, d]) => {
@@ -202,7 +202,7 @@ fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Sends the namespaces and what listens in them.
+/// Sends handles on the namespaces and the listening sockets.
 fn hand_over(to: &OwnedFd) -> io::Result<()> {
     let name_space = |path: &CStr| open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let users = name_space(c"/proc/self/ns/user")?;
@@ -241,7 +241,7 @@ fn listener(port: u16) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// What the child sent before it ended.
+/// Receives what the child sent before it ended.
 fn receive(from: &OwnedFd) -> io::Result<(Option<Stage>, [Option<OwnedFd>; 5])> {
     let mut handles = [const { None }; 5];
     let mut byte = [0];

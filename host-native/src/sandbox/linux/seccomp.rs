@@ -1,5 +1,5 @@
-//! The system calls that confined programs are refused: those that would undo the confinement, or that reach the kernel where
-//! nothing else looks.
+//! The system calls that confined programs are refused: those that could undo the confinement, or that reach parts of
+//! the kernel that nothing else checks.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use seccompiler::{
 
 use super::super::network::UnixSockets;
 
-/// Newer calls, which have one number on all architectures.
+/// Newer calls, whose numbers are the same on all architectures.
 const QUOTACTL_FD: i64 = 443;
 const OPEN_TREE_ATTR: i64 = 467;
 
-/// Calls that no confined program has a use for: other mounts, other namespaces, other processes, the kernel itself.
+/// Calls that no confined program needs: mounts, namespaces, other processes, the kernel itself.
 const REFUSED: &[i64] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -63,8 +63,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_setdomainname,
 ];
 
-/// Calls that say of themselves that they are not there, so that libraries take the older one, whose arguments a filter can
-/// read. A ring does in the kernel what no filter sees.
+/// Calls that fail as not implemented (`ENOSYS`), so that libraries fall back to the older one, whose arguments a
+/// filter can read. io_uring would perform operations in the kernel that no filter sees.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
@@ -72,7 +72,7 @@ const ABSENT: &[i64] = &[
     libc::SYS_io_uring_register,
 ];
 
-/// What makes a namespace, for `clone` and `unshare`.
+/// The flags of `clone` and `unshare` that create namespaces.
 const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -84,27 +84,27 @@ const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWTIME,
 ];
 
-/// `TIOCSTI` and `TIOCLINUX`: what writes into the input of a terminal.
+/// `TIOCSTI` and `TIOCLINUX`, which write into the input of a terminal.
 const TERMINAL_INPUT: [u64; 2] = [0x5412, 0x541c];
 
-/// Bits of a call's number on x86-64 that mean another table of calls.
+/// The bit in system call numbers on x86-64 that selects the x32 table.
 const OTHER_TABLE: u32 = 0x4000_0000;
 
-/// What filters are to let through beside the usual.
+/// What the filters allow in addition.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sockets {
-    /// Which sockets of the file system may be reached.
+    /// Which Unix sockets in the file system can be reached.
     pub(super) unix: UnixSockets,
-    /// Programs may wait for connections.
+    /// Whether programs may listen for connections.
     pub(super) listen: bool,
-    /// There is a network at all.
+    /// Whether there is a network.
     pub(super) internet: bool,
 }
 
-/// The filters, in the order in which they are put on.
+/// The filters, in the order in which they are applied.
 ///
 /// # Errors
-/// The architecture is none that filters are known for.
+/// The architecture is not supported.
 pub(super) fn filters(sockets: Sockets) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
@@ -126,7 +126,7 @@ pub(super) fn filters(sockets: Sockets) -> Result<Vec<BpfProgram>, seccompiler::
         });
         refused.insert(call, flags.collect::<Result<_, _>>()?);
     }
-    // A process sets its own limits. Those of another, of the same user, would stop it.
+    // A process may set its own limits. Setting those of another process of the same user could stop it.
     let other_process = all(vec![(0, SeccompCmpOp::Ne, 0)])?;
     refused.insert(libc::SYS_prlimit64, vec![other_process]);
     let terminal = TERMINAL_INPUT.map(|request| all(vec![(1, SeccompCmpOp::Eq, request)]));
@@ -136,7 +136,7 @@ pub(super) fn filters(sockets: Sockets) -> Result<Vec<BpfProgram>, seccompiler::
     );
     refused.insert(libc::SYS_socket, vec![all(other_families(sockets))?]);
     if !matches!(sockets.unix, UnixSockets::All | UnixSockets::Some) {
-        // A pair that keeps messages apart can write to any address; streams and sequences cannot.
+        // A datagram socket pair can send to any address; stream and seqpacket pairs cannot.
         let datagrams = all(vec![(
             1,
             SeccompCmpOp::MaskedEq(0xf),
@@ -156,7 +156,7 @@ pub(super) fn filters(sockets: Sockets) -> Result<Vec<BpfProgram>, seccompiler::
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// A rule that holds when all of these do: which argument, how it is compared, with what.
+/// A rule whose conditions must all hold: argument index, comparison, value.
 fn all(conditions: Vec<(u8, SeccompCmpOp, u64)>) -> Result<SeccompRule, seccompiler::BackendError> {
     let conditions = conditions
         .into_iter()
@@ -164,10 +164,10 @@ fn all(conditions: Vec<(u8, SeccompCmpOp, u64)>) -> Result<SeccompRule, seccompi
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
 }
 
-/// That the first argument is none of the families a socket may be of. Others (virtual machines, Bluetooth, ciphers of the
-/// kernel) know no network namespace.
+/// Matches when the first argument is not one of the allowed socket families. Others (vsock, Bluetooth, kernel
+/// crypto) are not bound to a network namespace.
 fn other_families(sockets: Sockets) -> Vec<(u8, SeccompCmpOp, u64)> {
-    // Which addresses a machine has is asked for there before one is connected to.
+    // Programs query a machine's addresses over netlink before they connect.
     let mut families = vec![libc::AF_NETLINK];
     if sockets.internet {
         families.extend([libc::AF_INET, libc::AF_INET6]);
@@ -181,7 +181,7 @@ fn other_families(sockets: Sockets) -> Vec<(u8, SeccompCmpOp, u64)> {
 
 fn compiled(rules: Rules, errno: i32, arch: TargetArch) -> Result<BpfProgram, seccompiler::Error> {
     let action = SeccompAction::Errno(errno.cast_unsigned());
-    // A program of another architecture is killed: its calls have other numbers.
+    // A program of another architecture is killed, since its system call numbers differ.
     let filter = SeccompFilter::new(
         rules.into_iter().collect(),
         SeccompAction::Allow,
@@ -196,16 +196,16 @@ fn compiled(rules: Rules, errno: i32, arch: TargetArch) -> Result<BpfProgram, se
     })
 }
 
-/// A filter in front of which calls of x32 are refused: they have the same architecture and other numbers.
+/// Prepends instructions that refuse x32 calls: they have the same architecture but other numbers.
 fn without_other_table(filter: BpfProgram) -> BpfProgram {
     let instruction = |code: u32, jt, jf, k| sock_filter {
-        // Codes of instructions have 16 bits.
+        // Instruction codes have 16 bits.
         code: u16::try_from(code).unwrap_or_default(),
         jt,
         jf,
         k,
     };
-    // The number of the call is the first word of what a filter sees.
+    // The system call number is the first word of the filter's input.
     let load = instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
     let test = instruction(
         libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K,

@@ -1,4 +1,4 @@
-//! The proxy for HTTP: `CONNECT` for everything encrypted, whole addresses for the rest. Each request is judged.
+//! The HTTP proxy: `CONNECT` for encrypted connections, absolute URIs for the rest. Each request is checked.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::net::Target;
 
 type Body = BoxBody<Bytes, hyper::Error>;
 
-/// What concerns the way between a program and its proxy alone.
+/// Hop-by-hop headers, between a program and its proxy.
 const OF_THE_HOP: [&str; 6] = [
     "proxy-connection",
     "proxy-authorization",
@@ -34,7 +34,7 @@ pub(super) async fn serve(connection: TcpStream, gate: Arc<Gate>, place: Place) 
         let (gate, place) = (Arc::clone(&gate), place.clone());
         async move { Ok::<_, Infallible>(answer(request, &gate, place).await) }
     });
-    // A program that hangs up is no failure of ours.
+    // A client that disconnects is not an error.
     let _ = hyper::server::conn::http1::Builder::new()
         .preserve_header_case(true)
         .timer(TokioTimer::new())
@@ -61,7 +61,7 @@ async fn answer(request: Request<Incoming>, gate: &Gate, place: Place) -> Respon
     })
 }
 
-/// A tunnel: what goes through it is not seen.
+/// Opens a tunnel. Its contents are not inspected.
 async fn tunnel(
     request: Request<Incoming>,
     gate: &Gate,
@@ -78,7 +78,7 @@ async fn tunnel(
     Ok(Response::new(empty()))
 }
 
-/// A request to the host that its address names, whatever its header says.
+/// Forwards a request to the host in its URI, whatever its `host` header says.
 async fn forward(mut request: Request<Incoming>, gate: &Gate) -> Result<Response<Body>, Closed> {
     let target = Target::of_url(&request.uri().to_string());
     let there = gate.connect(target).await?;
@@ -100,7 +100,7 @@ async fn forward(mut request: Request<Incoming>, gate: &Gate) -> Result<Response
         headers.remove(name);
     }
     headers.remove(CONNECTION);
-    // One server may hold many hosts, of which this one was judged.
+    // A server may serve many hosts, and only this one was checked.
     if let Some(Ok(host)) = authority.map(|it| HeaderValue::from_str(&it)) {
         headers.insert(HeaderName::from_static("host"), host);
     }
@@ -115,7 +115,7 @@ fn told(status: StatusCode, text: &str) -> Response<Body> {
             .boxed(),
     );
     *response.status_mut() = status;
-    // Whoever reads to the end of the connection is not kept waiting for another answer.
+    // A client may read until the connection closes, so it is closed after this response.
     let close = HeaderValue::from_static("close");
     response.headers_mut().insert(CONNECTION, close);
     response

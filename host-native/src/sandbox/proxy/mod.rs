@@ -1,6 +1,6 @@
-//! The way out of a sandbox's network: proxies for HTTP and SOCKS that run in this process, on sockets that were made inside.
+//! The way out of a sandbox's network: HTTP and SOCKS proxies that run in this process, on sockets created inside of the sandbox.
 //!
-//! They run on a thread of their own, because a sandbox may be used from several runtimes, or be made where there is none.
+//! They run on their own thread, because a sandbox may be used from several runtimes, or created without one.
 
 mod http;
 mod refusals;
@@ -18,32 +18,32 @@ pub(super) use self::refusals::{Refusal, Refusals};
 use super::Exits;
 use crate::net::{DomainList, Target, TargetError};
 
-/// Connections that are served at once, of all commands of a sandbox: each takes two handles of this process, which needs some
-/// itself. Further ones wait in the queue of the kernel.
+/// The maximum number of concurrent connections of all commands of a sandbox: each uses two file descriptors of this
+/// process, which needs some itself. Further connections wait in the kernel's queue.
 const MOST: usize = 128;
 
-/// So long a program may take to say what it wants.
+/// How long a client may take to send its request.
 const BEGINNING: Duration = Duration::from_secs(30);
 
-/// What decides about connections.
+/// Decides about connections.
 #[derive(Debug)]
 pub(super) struct Gate {
     pub(super) domains: DomainList,
-    /// The person's own proxies, which decide themselves.
+    /// Proxies of the user, which decide themselves.
     pub(super) own_http: Option<u16>,
     pub(super) own_socks: Option<u16>,
     pub(super) refusals: Arc<Refusals>,
 }
 
-/// Running proxies, which end with the value.
+/// The running proxies; dropping this stops them.
 #[derive(Debug)]
 pub(super) struct Proxies(CancellationToken);
 
 impl Proxies {
-    /// Starts them.
+    /// Starts the proxies.
     ///
     /// # Errors
-    /// The thread or its runtime cannot be had.
+    /// The thread or its runtime cannot be created.
     pub(super) fn start(exits: Exits, gate: Gate) -> io::Result<Self> {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
@@ -66,7 +66,7 @@ impl Proxies {
                     () = stopped.cancelled() => {}
                 }
             });
-            // A name that is just being looked up holds nobody up.
+            // Does not wait for a name lookup in progress.
             runtime.shutdown_background();
         };
         thread::Builder::new()
@@ -97,10 +97,10 @@ async fn accept(
     let Ok(listener) = TcpListener::from_std(listener) else {
         return;
     };
-    // They are closed with nobody: as long as this runs there is one to be had, sooner or later.
+    // The semaphore is never closed, so a permit becomes available sooner or later.
     while let Ok(place) = Arc::clone(places).acquire_owned().await {
-        // A connection that is gone by now is no reason to take no other; one that cannot be taken for want of handles is
-        // tried again when others have ended.
+        // If a connection is already gone, the next one is accepted. If file descriptors have run out, accepting is
+        // retried after a pause.
         let Ok((connection, _)) = listener.accept().await else {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             continue;
@@ -119,11 +119,11 @@ async fn accept(
     }
 }
 
-/// Is held as long as a connection is served, also by what is passed through it.
+/// A permit held as long as a connection is served, including data passed through it.
 #[derive(Debug, Clone)]
 struct Place(#[allow(dead_code, reason = "held")] Arc<OwnedSemaphorePermit>);
 
-/// Everything goes to a proxy of this machine.
+/// Passes everything to a proxy on this machine.
 async fn hand_on(mut connection: TcpStream, port: u16) {
     if let Ok(mut proxy) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
         let _ = tokio::io::copy_bidirectional(&mut connection, &mut proxy).await;
@@ -131,7 +131,7 @@ async fn hand_on(mut connection: TcpStream, port: u16) {
 }
 
 impl Gate {
-    /// Connects to an address of a host that may be reached; that very address was judged.
+    /// Connects to a host if it is allowed. The check applies to the very address that is connected to.
     async fn connect(&self, target: Result<Target, TargetError>) -> Result<TcpStream, Closed> {
         let addresses = match target {
             Ok(target) => target.resolve(&self.domains).await,
@@ -166,11 +166,11 @@ impl Gate {
     }
 }
 
-/// Why there is no connection, in words.
+/// Why there is no connection.
 #[derive(Debug)]
 enum Closed {
-    /// It may not be.
+    /// It is not allowed.
     Refused(String),
-    /// It cannot be.
+    /// It failed.
     Unreachable(String),
 }

@@ -1,28 +1,28 @@
-//! What was refused, for whoever asks afterwards.
+//! A list of refused connections, for later queries.
 
 use std::{
     collections::VecDeque,
     sync::{Mutex, PoisonError},
 };
 
-/// So many are remembered.
+/// The maximum number kept.
 const LIMIT: usize = 1000;
 
-/// Refusals in their order.
+/// Refused connections, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<List>);
 
 #[derive(Debug, Default)]
 struct List {
-    /// How many there were before the first that is remembered.
+    /// How many were dropped from the front of the list.
     forgotten: u64,
     entries: VecDeque<Refusal>,
 }
 
-/// A connection that was refused.
+/// A refused connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Where to, as far as that could be read.
+    /// The target host, as far as the request could be parsed.
     pub(crate) host: String,
     pub(crate) reason: String,
 }
@@ -37,13 +37,13 @@ impl Refusals {
         }
     }
 
-    /// How many there have been.
+    /// The total number of refusals.
     pub(crate) fn count(&self) -> u64 {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.forgotten + list.entries.len() as u64
     }
 
-    /// Those after so many, each once.
+    /// The refusals after the first `count`, without duplicates.
     pub(crate) fn since(&self, count: u64) -> Vec<Refusal> {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let skipped = usize::try_from(count.saturating_sub(list.forgotten)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! The proxy for everything that is not HTTP: SOCKS, version 5 (RFC 1928), connections only.
+//! The SOCKS proxy for everything but HTTP: version 5 (RFC 1928), `CONNECT` only.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
 
-/// What an answer says.
+/// The reply codes.
 #[derive(Debug, Clone, Copy)]
 enum Reply {
     Connected = 0,
@@ -30,14 +30,14 @@ enum Reply {
 
 /// Serves one connection to its end.
 pub(super) async fn serve(mut connection: TcpStream, gate: &Gate) {
-    // A program that hangs up is no failure of ours.
+    // A client that disconnects is not an error.
     let opened = tokio::time::timeout(BEGINNING, open(&mut connection, gate)).await;
     if let Ok(Ok(Some(mut there))) = opened {
         let _ = tokio::io::copy_bidirectional(&mut connection, &mut there).await;
     }
 }
 
-/// The exchange before anything is passed on; none where it ended with a refusal.
+/// The handshake. Returns `None` if it ended with a refusal.
 async fn open(connection: &mut TcpStream, gate: &Gate) -> io::Result<Option<TcpStream>> {
     let [version, count] = read(connection).await?;
     if version != VERSION {
@@ -86,7 +86,7 @@ async fn read<const N: usize>(connection: &mut TcpStream) -> io::Result<[u8; N]>
     Ok(bytes)
 }
 
-/// An answer; of the address that was connected from nothing is told.
+/// Sends a reply. The bound address is not revealed.
 async fn reply(connection: &mut TcpStream, reply: Reply) -> io::Result<()> {
     connection
         .write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0])

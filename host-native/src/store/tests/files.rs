@@ -1,4 +1,4 @@
-//! Which files there are, and what is in them.
+//! Which files a session has, and their contents.
 
 use std::{
     fs,
@@ -137,7 +137,7 @@ async fn sess_4_a_session_that_somebody_writes_to_is_closed_to_others_until_they
     let root = tempfile::tempdir().unwrap();
     let (one, lease) = begun(root.path()).await;
     append(&one, &lease, &[line(1, "x")]).await.unwrap();
-    // As another process: another store over the same files.
+    // Another store over the same files acts like another process.
     let other = store(root.path());
     let refused = other.open(session()).await.unwrap_err();
     assert!(matches!(refused, StoreError::Busy(_)), "{refused}");

@@ -1,4 +1,4 @@
-//! What stands in the place of a session's files and is none of them.
+//! Foreign files, links or devices in place of a session's files.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use windlass_engine::store::{SendStore as _, StoreError};
 
 use super::{append, begun, line, session, store};
 
-/// A store whose session has no transcript yet, the place of that, and a file of somebody else.
+/// A store whose session has no transcript yet, the transcript's path, and a foreign file.
 async fn stage(content: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let root = tempfile::tempdir().unwrap();
     let (store, lease) = begun(root.path()).await;
@@ -27,7 +27,7 @@ fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// Everything that reads or writes the session says where it stands and why not.
+/// Checks that everything that reads or writes the session reports the path and the reason.
 async fn is_refused(root: &Path, transcript: &Path) {
     let store = store(root);
     let named = |error: StoreError| {
@@ -94,7 +94,7 @@ async fn sess_1_what_lies_beside_a_transcript_is_a_file_too() {
         store.get(session(), name).await.unwrap_err();
     }
     assert_eq!(fs::read_to_string(&other).unwrap(), "theirs");
-    // A snapshot that would be waited for.
+    // Reading this snapshot would block.
     let folder = Path::new(&store.place(session(), None)).with_extension("");
     let snapshot = folder.join(format!("{}.snapshot", session()));
     pipe(&snapshot);
@@ -113,7 +113,7 @@ async fn sess_4_a_session_that_goes_is_not_mended_and_one_that_is_none_not_cut()
         assert_eq!(fs::read_to_string(&transcript).unwrap(), content);
     }
     fs::write(&transcript, "{}\n{\"a").unwrap();
-    // Another name of it.
+    // A hard link to it.
     let kept = root.path().join("kept");
     fs::hard_link(&transcript, &kept).unwrap();
     store.delete(session()).await.unwrap();

@@ -1,4 +1,4 @@
-//! A disk that is full.
+//! Writing to a full disk.
 
 use std::{
     fs,
@@ -10,11 +10,11 @@ use windlass_engine::store::{SendStore as _, StoreError};
 
 use super::{append, begun, line, lines_of, session};
 
-/// A file system of a few pages, gone with this value.
+/// A file system of a few pages, removed with this value.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// None where nobody may mount anything.
+    /// `None` if mounting is not permitted.
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
@@ -31,7 +31,7 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Leaves this many bytes free, in whole pages.
+    /// Fills the disk so that this many bytes are left, in whole pages.
     fn fill(&self, free: usize) {
         let filler = self.path().join("filler");
         let mut size = 64 << 10;
@@ -67,7 +67,7 @@ async fn sess_4_a_full_disk_leaves_whole_lines_and_nothing_is_lost() {
     let before = fs::read(&path).unwrap();
     disk.fill(8 << 10);
 
-    // It does not fit, and fits no better the second time.
+    // It does not fit, and a second attempt fails too.
     for _ in 0..2 {
         let error = append(&store, &lease, &long).await.unwrap_err();
         let StoreError::Failed { source, .. } = error else {

@@ -34,14 +34,14 @@ fn store(root: &Path) -> FileStore {
     FileStore::new(&config(root), root.join("work"))
 }
 
-/// A store, and the right to write to a session that begins.
+/// A store, and a lease of a new session.
 async fn begun(root: &Path) -> (FileStore, Lease) {
     let store = store(root);
     let lease = store.create(session()).await.unwrap();
     (store, lease)
 }
 
-/// A line of a conversation, as long as its text.
+/// A transcript line, as long as its text.
 fn line(n: u128, text: &str) -> RawJson {
     let line = json!({
         "type": "user", "uuid": id(n), "parentUuid": n.checked_sub(2).map(|_| id(n - 1)), "isSidechain": false,

@@ -1,4 +1,4 @@
-//! Settings of a project, where links lie on the way to them.
+//! Project settings with links in their path.
 
 use std::{
     fs,
@@ -47,7 +47,7 @@ async fn perm_17_what_is_set_for_a_project_lands_nowhere_else() {
         }
         symlink(target, work.join(link)).unwrap();
         let user = root.path().join("config");
-        // As if what the link leads to had been read, and as if nothing had.
+        // As if the target of the link had been read, and as if nothing had.
         for read in [None, Some("{}")] {
             let error = write(root.path(), Destination::LocalSettings, read).await;
             let error = error.unwrap_err();
@@ -82,7 +82,7 @@ async fn perm_17_links_within_a_project_and_of_the_user_are_followed() {
     new(work.join("shared/s.json"));
     new(work.join("shared/settings.local.json"));
     assert!(work.join("shared/settings.json").is_symlink());
-    // The dotfiles of a person.
+    // A person's dotfiles.
     let (user, dotfile) = (
         root.path().join("config/settings.json"),
         root.path().join("dotfile"),

@@ -1,4 +1,4 @@
-//! What commands in the background put out.
+//! Output of background commands.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ async fn tool_6_the_end_of_a_command_names_the_file_with_all_it_has_put_out() {
     let root = tempfile::tempdir().unwrap();
     let (store, lease) = begun(root.path()).await;
     let outputs = TaskOutputs::new(SharedStore::new(store));
-    // It may have something to say before the session tells of it.
+    // Output may arrive before the session announces the command.
     says(&outputs, "t/1", "one\n").await;
     let first = outputs.begin(lease.clone(), "t/1").await.unwrap();
     says(&outputs, "t/1", "two\n").await;
@@ -26,7 +26,7 @@ async fn tool_6_the_end_of_a_command_names_the_file_with_all_it_has_put_out() {
     assert_eq!(fs::read_to_string(&first).unwrap(), "one\ntwo\n");
     assert!(first.ends_with(&format!("/{}/tasks/t1.output", session())));
 
-    // One that says nothing has a file all the same; a call of the same id has its own.
+    // A command without output has a file as well, and a call with the same id has its own.
     let second = outputs.begin(lease, "t/1").await.unwrap();
     assert_ne!(second, first);
     assert_eq!(fs::read_to_string(&second).unwrap(), "");

@@ -1,4 +1,4 @@
-//! Files that were cut anywhere.
+//! Files truncated at any position.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use windlass_engine::{store::SendStore as _, transcript::SavedSession};
 
 use super::{append, begun, id, line, session, store};
 
-/// A kill tears the last line; whatever was acknowledged is there, what is written afterwards too, and every line is whole.
+/// A kill truncates the last line: acknowledged lines stay, later writes work, and every line is complete.
 #[tokio::test]
 async fn sess_4_a_torn_line_takes_nothing_with_it() {
     let root = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ async fn sess_4_a_torn_line_takes_nothing_with_it() {
         }
         let saved = SavedSession::read(session(), now);
         assert!(saved.contains(id(1)) && saved.contains(id(3)), "{cut}");
-        // The line end alone may be missing.
+        // Only the line end may be missing.
         assert_eq!(saved.contains(id(2)), cut + 1 >= whole.len(), "{cut}");
     }
 }
