@@ -1,4 +1,4 @@
-//! Commands that nobody waits for: what they write is told while they run.
+//! Background commands: their output is reported while they run.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use windlass_core::{
 
 use super::{Bash, EDGE_MS, Input, process::Listeners};
 
-/// Pieces of output that may wait before the command does.
+/// Capacity of the output channel, in pieces. The command blocks while it is full.
 const PIECES_AHEAD: usize = 16;
 
-/// How long a command in the background may run: as long as it likes, unless something has set the call a limit.
+/// The time limit of a background command: none, unless the call has one.
 pub(super) fn time_limit(call: Option<u32>) -> Option<Duration> {
     let limit = call.filter(|limit| *limit < EDGE_MS);
     limit.map(|ms| Duration::from_millis(ms.into()))
 }
 
 impl Bash {
-    /// The answers to a call: the result, and before it what the command writes, if it runs in the background.
+    /// The answers to a call: for a background command its output while it runs, and then the result.
     pub(crate) fn answers(
         &self,
         call: ToolCall,
@@ -54,9 +54,9 @@ impl Bash {
     }
 }
 
-/// A command that runs, and what of its output was not told yet.
+/// A running command, and its output that was not reported yet.
 struct Telling {
-    /// None when it has ended.
+    /// `None` when the command has ended.
     running: Option<BoxFuture<'static, ToolResult>>,
     result: Option<ToolResult>,
     written: mpsc::Receiver<Vec<u8>>,
@@ -64,7 +64,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// The next answer: all of the output comes before the result, which is the last.
+    /// The next answer. All output comes before the result.
     async fn next(mut self) -> Option<(Answer, Self)> {
         loop {
             let ended = async {
@@ -82,7 +82,7 @@ impl Telling {
                             return Some((Answer::Output(text), self));
                         }
                     }
-                    // Nobody writes any more, who only goes with the command.
+                    // The channel is closed, which happens only when the command has ended.
                     None => {
                         let result = match self.running.take() {
                             Some(running) => running.await,
@@ -100,19 +100,19 @@ impl Telling {
     }
 }
 
-/// Text that comes in pieces, which may be cut within a character.
+/// Decodes text that comes in pieces, which may be split within a character.
 #[derive(Default)]
 pub(crate) struct Text {
     begun: Vec<u8>,
 }
 
 impl Text {
-    /// What can be read by now. Bytes that are no UTF-8 become `U+FFFD`.
+    /// The text that is complete so far. Invalid UTF-8 becomes `U+FFFD`.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            // Whole, or with something wrong in it that no further byte mends.
+            // Complete, or invalid in a way that no further byte can fix.
             _ => self.begun.len(),
         };
         let text = String::from_utf8_lossy(&self.begun[..whole]).into_owned();

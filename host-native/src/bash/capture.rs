@@ -1,4 +1,4 @@
-//! Output of a command, as much of it as is shown.
+//! Captures the part of a command's output that is shown.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use tokio::{
     sync::mpsc,
 };
 
-/// The beginning and the end of a stream. Takes any amount in bounded memory.
+/// Keeps the beginning and the end of a stream. Takes any amount of data in bounded memory.
 #[derive(Debug)]
 pub(crate) struct Capture {
     half: usize,
@@ -27,8 +27,8 @@ impl Capture {
         }
     }
 
-    /// Reads a stream to its end. A stream that breaks counts as ended. Whoever listens hears of everything, and is waited
-    /// for; one who has gone is not.
+    /// Reads a stream to its end. A read error counts as the end. The listener receives everything, with
+    /// backpressure; after it is dropped, reading continues without it.
     pub(super) async fn fill(
         &mut self,
         mut from: impl AsyncRead + Unpin,
@@ -53,14 +53,14 @@ impl Capture {
         self.dropped += excess as u64;
     }
 
-    /// The text, with a note where the middle is missing. Bytes that are no UTF-8 become `U+FFFD`.
+    /// The text, with a note where the middle was cut. Invalid UTF-8 becomes `U+FFFD`.
     pub(crate) fn shown(&self) -> String {
         let (a, b) = self.tail.as_slices();
         if self.dropped == 0 {
             return String::from_utf8_lossy(&[&self.head, a, b].concat()).into_owned();
         }
         let tail = [a, b].concat();
-        // A character that the cut split belongs to neither side.
+        // A character that is split by the cut is left out on both sides.
         let head = trim_split_end(&self.head);
         let tail = trim_split_start(&tail);
         let cut = self.dropped
@@ -74,20 +74,20 @@ impl Capture {
     }
 }
 
-/// Without the first bytes of a character whose rest is cut off.
+/// Removes the first bytes of a character whose rest was cut off.
 fn trim_split_end(bytes: &[u8]) -> &[u8] {
     let incomplete = bytes
         .utf8_chunks()
         .last()
         .map_or(0, |chunk| chunk.invalid().len());
-    // Only what could still become a character; other bytes were no text to begin with.
+    // Only bytes that could become a character; other bytes were not valid text anyway.
     match bytes.last() {
         Some(last) if *last >= 0x80 && incomplete < 4 => &bytes[..bytes.len() - incomplete],
         _ => bytes,
     }
 }
 
-/// Without the last bytes of a character whose beginning is cut off.
+/// Removes the last bytes of a character whose beginning was cut off.
 fn trim_split_start(bytes: &[u8]) -> &[u8] {
     let continued = bytes.iter().take(3).take_while(|b| **b & 0xc0 == 0x80);
     &bytes[continued.count()..]

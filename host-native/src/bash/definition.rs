@@ -1,4 +1,4 @@
-//! The tool as the model is offered it.
+//! The tool definition for the model.
 
 use serde_json::json;
 use windlass_core::{
@@ -10,13 +10,13 @@ use super::{BACKGROUND, Bash, EDGE_MS, OUTSIDE};
 use crate::sandbox::Sandbox;
 
 impl Bash {
-    /// The tool as the model is offered it where commands are not confined.
+    /// The tool definition for commands without confinement.
     #[must_use]
     pub fn definition() -> ToolDefinition {
         Self::described("Has no effect: commands are not sandboxed.")
     }
 
-    /// The tool as the model is offered it where a sandbox confines commands.
+    /// The tool definition for commands confined by a sandbox.
     #[must_use]
     pub fn definition_in(sandbox: &Sandbox) -> ToolDefinition {
         Self::described(match sandbox.confinement().allow_outside {

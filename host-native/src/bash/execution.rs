@@ -1,4 +1,4 @@
-//! The ways in which a command runs: as it was written, printed for a confined bash, or without a shell.
+//! The ways to run a command: the original text, the approved plan printed for a confined bash, or the plan without a shell.
 
 use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{child, sandbox::Spawner};
 
-/// How a command is run, whichever way.
+/// What all ways of running a command need.
 pub(super) struct Execution<'a> {
     pub(super) lasting: &'a Lasting,
     pub(super) time: Option<Duration>,
@@ -27,20 +27,20 @@ pub(super) struct Execution<'a> {
     pub(super) cancel: CancelSignal,
 }
 
-/// A text for bash, and the environment it has beside the inherited one.
+/// A text for bash, and the environment variables to set or hide.
 struct ShellJob<'a> {
     text: &'a str,
-    /// Nothing is left behind by it.
+    /// It changes neither directory, variables nor other shell state.
     leaves_nothing: bool,
     hidden: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
 }
 
-/// A command that was not run.
+/// Why a command was not run.
 pub(super) enum Failure {
     /// For this reason.
     Said(String),
-    /// Because its directory cannot be entered, for this reason.
+    /// Its directory cannot be entered, for this reason.
     Directory(String),
 }
 
@@ -54,7 +54,7 @@ impl From<RunError> for Failure {
 }
 
 impl Bash {
-    /// Gives bash the text that was approved.
+    /// Runs the approved text in bash.
     pub(super) async fn run_as_written(
         &self,
         text: &str,
@@ -76,7 +76,7 @@ impl Bash {
         self.run_in_bash(job, execution).await
     }
 
-    /// Gives a confined bash what was judged, printed: whatever it opens is opened in the sandbox.
+    /// Runs the approved plan, printed as text, in a confined bash: all files are opened inside of the sandbox.
     pub(super) async fn run_printed(
         &self,
         plan: &CommandPlan,
@@ -86,7 +86,7 @@ impl Bash {
         let job = ShellJob {
             text: &windlass_shell::print(&plan.script, &|name| session.find_text(name)),
             leaves_nothing: leaves_shell_alone(&plan.script),
-            // Nothing from which a shell takes orders before the first line, but what it is given here.
+            // Only the variables given here: others could make a shell run something before the first line.
             hidden: std::env::vars_os().map(|(name, _)| name).collect(),
             variables: session.environment(),
         };
@@ -107,7 +107,7 @@ impl Bash {
         } = execution;
         let mut variables = shell_job.variables;
         let (mut handles, mut reported) = (Vec::new(), None);
-        // A shell that has nothing to say of itself can be replaced by its last program.
+        // If nothing must be reported, bash can exec its last program.
         if !(shell_job.leaves_nothing && lasting.is_in_environment()) {
             let made = lasting.handles();
             let made = made.map_err(|error| {
@@ -133,13 +133,13 @@ impl Bash {
         let finished = job.run(cancel).await?;
         let report = match finished.exit {
             Exit::Code(_) => reported.and_then(Reported::read),
-            // What was stopped leaves all as it was.
+            // A stopped command changes no state.
             _ => None,
         };
         Ok((finished, lasting.clone().after_shell(report)))
     }
 
-    /// Where a plan begins, and what its programs are told.
+    /// The directory and environment in which a plan starts.
     pub(super) fn session(&self, lasting: &Lasting) -> Result<plan::Session, Failure> {
         let directory = lasting.directory();
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os()
@@ -153,7 +153,7 @@ impl Bash {
         let variables = child::without_credentials(variables);
         let session = plan::Session::new(directory, variables)
             .map_err(|error| Failure::Directory(error.to_string()))?;
-        // It was judged by its name without links: behind another it is another directory.
+        // The permission check used the directory's real path. If a link now leads elsewhere, it is another directory.
         let real = session.directory().ok();
         if real.as_deref() != Some(directory.as_ref()) {
             let text = format!(
@@ -164,7 +164,7 @@ impl Bash {
         Ok(session.with_variables(lasting.unexported()))
     }
 
-    /// Outside of the sandbox, with git using no repository that was made inside of it.
+    /// Outside of the sandbox, limits git to the repositories that were not created inside of it.
     #[cfg(unix)]
     pub(super) fn among_known_repositories(
         &self,
@@ -177,7 +177,7 @@ impl Bash {
         }
     }
 
-    /// Runs what was judged; the text that it was read from is not looked at.
+    /// Runs the approved plan; the original text is not used.
     #[cfg(unix)]
     pub(super) async fn run_plan(
         &self,

@@ -5,13 +5,13 @@ use std::process::ExitStatus;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By a signal that was not ours.
+    /// It was ended by a signal that this tool did not send.
     Signal(i32),
     /// Stopped at its time limit.
     OutOfTime,
-    /// Stopped because nobody wants its result.
+    /// It was stopped because the call was cancelled.
     Cancelled,
 }
 
@@ -26,7 +26,7 @@ impl From<ExitStatus> for Exit {
     }
 }
 
-/// What an exit code says when it is an answer and no failure. `is_quiet` where nothing was written to standard error.
+/// The meaning of an exit code that is an answer rather than a failure. `is_quiet` if nothing was written to standard error.
 pub(super) fn meaning(command: &str, code: i32, is_quiet: bool) -> Option<&'static str> {
     if code != 1 {
         return None;
@@ -40,10 +40,10 @@ pub(super) fn meaning(command: &str, code: i32, is_quiet: bool) -> Option<&'stat
     }
 }
 
-/// The program that decides the exit code, if the command is plain enough to tell. Behind `&&`, `||` and `exit` it may not have run;
-/// of a `cd` that failed something would have been said.
+/// The program that determines the exit code, if the command is simple enough to tell. After `&&`, `||` and `exit` it
+/// may not have run; a failed `cd` would have printed an error.
 fn last_program(command: &str, is_quiet: bool) -> Option<&str> {
-    // In quotes, groups and substitutions the separators below mean something else.
+    // In quotes, groups and substitutions, the separators below have another meaning.
     if command.contains(['(', ')', '`', '#', '\\']) || command.contains("<<") {
         return None;
     }
@@ -52,7 +52,7 @@ fn last_program(command: &str, is_quiet: bool) -> Option<&str> {
         return None;
     }
     let mut quote = None;
-    // Where the last command begins, and the list of commands joined by `&&` in which it stands.
+    // Where the last command starts, and where its list of commands joined by `&&` starts.
     let (mut start, mut list) = (0, 0);
     let mut is_alone = true;
     let mut before = ' ';

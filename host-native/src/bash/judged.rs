@@ -1,7 +1,7 @@
-//! Judged commands as the tool runs them: read while they run, stopped when their time is over.
+//! Runs approved plans for the tool: reads their output, and stops them at the time limit.
 //!
-//! A thread of its own executes the plan, and waits where a shell would. It belongs to the plan alone, so whatever is to
-//! hold for the plan's programs can be applied to the thread that starts them.
+//! A separate thread executes the plan and blocks where a shell would. Only this plan uses the thread, so
+//! restrictions for the plan's programs can be applied to the thread that starts them.
 
 use std::{
     io,
@@ -41,32 +41,32 @@ use crate::{
 /// A plan to execute.
 pub(crate) struct JudgedJob<'a> {
     pub(crate) plan: &'a CommandPlan,
-    /// Where it begins, and what its programs are told.
+    /// The directory and environment in which it starts.
     pub(crate) session: Session,
-    /// Bytes of standard output that are kept.
+    /// The number of bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
-    /// How long it may run; none for as long as it likes.
+    /// The time limit; `None` for none.
     pub(crate) time: Option<Duration>,
-    /// Who hears what it writes while it runs.
+    /// The receivers of its output while it runs.
     pub(crate) listeners: Listeners,
 }
 
-/// A plan that was executed.
+/// An executed plan.
 pub(crate) struct Executed {
     pub(crate) finished: Finished,
-    /// What it leaves behind; none if it was stopped.
+    /// The resulting shell state; `None` if it was stopped.
     pub(crate) left: Option<Left>,
 }
 
-/// What a plan leaves behind.
+/// The shell state that a plan leaves.
 pub(crate) struct Left {
-    /// The directory at its end.
+    /// The working directory at its end.
     pub(crate) directory: Option<String>,
     /// The variables that it has set.
     pub(crate) variables: Vec<ShellVariable>,
 }
 
-/// A plan that could not be executed.
+/// Why a plan could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JudgedError {
     #[error("The command cannot be run without a shell: {0}. Nothing was run.")]
@@ -79,7 +79,7 @@ pub(crate) enum JudgedError {
 
 type Outcome = Result<Ended, JudgedError>;
 
-/// Ends what still runs when nobody waits for it any more.
+/// Kills what still runs when it is no longer waited for.
 struct Stopping(Arc<Control>);
 
 impl Drop for Stopping {
@@ -108,7 +108,7 @@ impl JudgedJob<'_> {
             let exit = self
                 .watch(ended.as_mut(), &control, reading.as_mut(), cancel)
                 .await?;
-            // What outlives the plan in its group ends here, asked first.
+            // Processes of the group that outlive the plan are asked to end, and then killed.
             if control.signal_rest(Kill::Ask) {
                 drain(reading.as_mut()).await;
                 control.signal_rest(Kill::Force);
@@ -145,13 +145,13 @@ impl JudgedJob<'_> {
         let (tell, ended) = oneshot::channel();
         let execute = move || {
             let outcome = || {
-                // What this thread gives up, none of its programs has.
+                // A right that this thread gives up is not inherited by its programs.
                 if os::may_trace() {
                     os::give_up_tracing()?;
                 }
                 Ok(plan::execute(&plan, &session, streams, &control)?)
             };
-            // Nobody may be left to be told.
+            // The receiver may be gone.
             let _ = tell.send(outcome());
         };
         std::thread::Builder::new()
@@ -160,7 +160,7 @@ impl JudgedJob<'_> {
         Ok(ended)
     }
 
-    /// Waits for the plan to end, or ends it.
+    /// Waits for the plan to end, or stops it.
     async fn watch(
         &self,
         mut ended: Pin<&mut oneshot::Receiver<Outcome>>,
@@ -188,13 +188,13 @@ impl JudgedJob<'_> {
                         return Ok(match ended.how {
                             Ending::Code(code) => (Exit::Code(code), Some(left), withheld),
                             Ending::Signal(signal) => (Exit::Signal(signal), Some(left), withheld),
-                            // Nobody else holds the control.
+                            // Nobody else can stop the plan.
                             Ending::Stopped => (Exit::Cancelled, None, withheld),
                         });
                     }
                     () = &mut limit => break Exit::OutOfTime,
                     () = &mut cancelled => break Exit::Cancelled,
-                    // Pipes that nobody empties would stop the command.
+                    // The output must be read, or full pipes would block the command.
                     () = &mut reading => {}
                 }
             }
@@ -216,7 +216,7 @@ impl JudgedJob<'_> {
     }
 }
 
-/// The two ends of an output.
+/// The two ends of an output pipe.
 fn output() -> io::Result<(Receiver, OwnedFd)> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     Ok((Receiver::from_owned_fd(reader)?, writer))

@@ -1,7 +1,8 @@
-//! Bash: the one tool that is no component, because a shell needs the whole system.
+//! Bash: the only built-in tool that is not a component, because a shell needs the whole system.
 //!
-//! It runs with the rights of this process unless it was given a [`Sandbox`], which has the operating system confine it. Each
-//! command is a process group of its own, which ends with it; what lasts from one to the next is data (`lasting`).
+//! It runs with the rights of this process unless it is given a [`Sandbox`], by which the operating system confines
+//! it. Each command is its own process group, which ends with it; the state that persists between commands is data
+//! (`lasting`).
 
 pub(crate) mod background;
 mod capture;
@@ -33,25 +34,25 @@ use self::{
 };
 use crate::sandbox::{Sandbox, Spawner};
 
-/// How long a command may run when the model does not say, in milliseconds.
+/// The default timeout of a command, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
 
-/// The longest time the model may ask for, in milliseconds.
+/// The longest timeout that the model may request, in milliseconds.
 pub const MAX_TIMEOUT_MS: u32 = 600_000;
 
-/// The tool keeps its own time; this is the edge beyond which something is wrong with it.
+/// The tool applies the timeout itself; this is the margin after which something is wrong with it.
 const EDGE_MS: u32 = MAX_TIMEOUT_MS + 30_000;
 
-/// The field of the input that asks for the command to run outside of the sandbox.
+/// The input field that requests a command to run outside of the sandbox.
 const OUTSIDE: &str = "dangerouslyDisableSandbox";
 
-/// The field of the input that asks for the background.
+/// The input field that requests the background.
 const BACKGROUND: &str = "run_in_background";
 
-/// Bytes of standard output that are shown; the middle of a longer output is cut.
+/// The number of bytes of standard output that are shown; the middle of a longer output is cut.
 pub const MAX_STDOUT: usize = 30_000;
 
-/// Bytes of standard error that are shown.
+/// The number of bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
 
 /// The Bash tool.
@@ -74,7 +75,7 @@ impl Default for Bash {
     }
 }
 
-/// The input as the model writes it (Agent SDK reference, `BashInput`).
+/// The input from the model (Agent SDK reference, `BashInput`).
 #[derive(Debug, Deserialize)]
 struct Input {
     command: String,
@@ -84,20 +85,20 @@ struct Input {
 }
 
 impl Bash {
-    /// Bash from the search path, with the environment of this process but for the keys of the model endpoint.
+    /// Uses the `bash` of the search path, with the environment of this process except the keys of the model endpoint.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps further environment variables from commands.
+    /// Hides further environment variables from commands.
     #[must_use]
     pub fn hiding<N: Into<OsString>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.hidden.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Gives commands further environment variables, or others in the place of those they have.
+    /// Sets environment variables for commands.
     #[must_use]
     pub fn with_variables<N: Into<OsString>, V: Into<OsString>>(
         mut self,
@@ -109,16 +110,15 @@ impl Bash {
         self
     }
 
-    /// Has the operating system confine commands, but for calls that say otherwise
-    /// ([`ToolCall::outside_sandbox`]).
+    /// Confines commands by the operating system, except for calls marked otherwise ([`ToolCall::outside_sandbox`]).
     #[must_use]
     pub fn confined_by(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
     }
 
-    /// Runs a command to its end, to its time limit, or until it is cancelled. Dropping the future kills the
-    /// command and its children. One that is to run in the background has no time limit but that of the call.
+    /// Runs a command until it ends, reaches its time limit, or is cancelled. Dropping the future kills the command
+    /// and its children. A background command has only the time limit of the call.
     pub async fn call(&self, call: &ToolCall, cancel: CancelSignal) -> ToolResult {
         self.run(call, cancel, Listeners::default()).await
     }
@@ -162,7 +162,7 @@ impl Bash {
                 }
             },
         };
-        // Beside others, a command in the background leaves nothing to them.
+        // A background command runs beside others, so its state is not kept.
         let leaves = !input.run_in_background;
         let (result, shell) = match ran {
             Ok((finished, left)) => {
@@ -187,13 +187,13 @@ impl Bash {
 }
 
 impl Bash {
-    /// What starts the processes of a call.
+    /// Prepares to start the processes of a call.
     async fn spawner(&self, call: &ToolCall) -> Result<Spawner, String> {
         let Some(sandbox) = self.sandbox.clone().filter(|_| !call.outside_sandbox) else {
             return Ok(Spawner::bare());
         };
         let grant = call.grant.clone();
-        // It looks through folders.
+        // This walks folders, so it blocks.
         let found = tokio::task::spawn_blocking(move || sandbox.spawner(&grant)).await;
         match found {
             Ok(Ok(spawner)) => Ok(spawner),
@@ -207,14 +207,14 @@ impl Bash {
     }
 }
 
-/// Says what the next command will not have.
+/// Adds a note about state that was not kept.
 fn with_note(mut result: ToolResult, lost: &[&str]) -> ToolResult {
     if !lost.is_empty() {
         let note = format!(
             "Too large to be kept for the next command: {}.",
             lost.join(", ")
         );
-        // In a line of its own: readers join blocks as they are.
+        // On its own line, since readers concatenate blocks.
         match result.content.last_mut() {
             Some(ResultBlock::Text { text }) => {
                 text.push('\n');
@@ -226,7 +226,7 @@ fn with_note(mut result: ToolResult, lost: &[&str]) -> ToolResult {
     result
 }
 
-/// What the model asked for, within what may be asked for.
+/// The requested time limit, within the allowed range.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
     let asked = match asked {

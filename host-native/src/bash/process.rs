@@ -1,4 +1,4 @@
-//! A command as a process group: started, read, stopped.
+//! A command as a process group: starts it, reads its output, and stops it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -28,11 +28,10 @@ use crate::{
     sandbox::Spawner,
 };
 
-/// Between the request to end and the end by force.
+/// The time between the request to end and the kill.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
 
-/// How long output is waited for once every process of the group is gone: a process that left the group may
-/// still hold the pipe.
+/// How long to wait for output after every process of the group has ended: a process that left the group may still hold the pipe.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// A command to run.
@@ -40,41 +39,41 @@ pub(crate) struct Job<'a> {
     pub(crate) shell: &'a OsStr,
     pub(crate) command: &'a str,
     pub(crate) directory: &'a str,
-    /// Variables of this process that it does not get.
+    /// Variables of this process that are hidden from it.
     pub(crate) hidden: &'a [OsString],
-    /// Variables that it gets beside those of this process.
+    /// Variables that are set in addition.
     pub(crate) variables: &'a [(OsString, OsString)],
-    /// What it reads from standard input; none for nothing.
+    /// Its standard input; `None` for no input.
     pub(crate) input: Option<&'a [u8]>,
-    /// Bytes of standard output that are kept.
+    /// The number of bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
-    /// How long it may run; none for as long as it likes.
+    /// The time limit; `None` for none.
     pub(crate) time: Option<Duration>,
-    /// Who hears what it writes while it runs.
+    /// The receivers of its output while it runs.
     pub(crate) listeners: Listeners,
-    /// What starts it.
+    /// Starts its processes.
     pub(crate) spawner: &'a Spawner,
-    /// Handles beside the standard ones that it gets, under the numbers that they have here.
+    /// Further file descriptors that it inherits, with the numbers that they have here.
     pub(crate) handles: Vec<OwnedFd>,
 }
 
-/// Who hears what a command writes to its two outputs, piece by piece. A command whose listener does not keep up waits.
+/// The receivers of a command's two outputs, piece by piece. The command blocks while a receiver is behind.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
     pub(crate) stdout: Option<mpsc::Sender<Vec<u8>>>,
     pub(crate) stderr: Option<mpsc::Sender<Vec<u8>>>,
 }
 
-/// A command that ran.
+/// A command that was run.
 pub(crate) struct Finished {
     pub(crate) exit: Exit,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// Rules have held back a part of it.
+    /// Whether rules prevented a part of it.
     pub(crate) withheld: bool,
 }
 
-/// A command that could not be run.
+/// Why a command could not be run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     #[error("The working directory `{0}` does not exist or is not a directory.")]
@@ -88,7 +87,7 @@ pub(crate) enum RunError {
 impl Job<'_> {
     pub(crate) async fn run(mut self, cancel: CancelSignal) -> Result<Finished, RunError> {
         let mut child = self.start()?;
-        // A child that was not waited for has an id.
+        // A child that was not reaped has an id.
         let mut group = Group::new(child.id());
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
@@ -109,7 +108,7 @@ impl Job<'_> {
             let exit = self
                 .watch(&mut child, &mut group, reading.as_mut(), cancel)
                 .await?;
-            // What outlives the shell in its group ends here, asked first.
+            // Processes of the group that outlive the shell are asked to end, and then killed.
             if group.signal(Kill::Ask) {
                 drain(reading.as_mut()).await;
                 group.signal(Kill::Force);
@@ -132,7 +131,7 @@ impl Job<'_> {
         }
         let mut command = self.spawner.command(&found(self.shell));
         command
-            // What it calls itself when it complains.
+            // The name in its error messages.
             .arg0(self.shell)
             .arg("-c")
             .arg(self.command)
@@ -159,7 +158,7 @@ impl Job<'_> {
         })
     }
 
-    /// Waits for the shell to end, or ends it.
+    /// Waits for the shell to end, or stops it.
     async fn watch(
         &self,
         child: &mut Child,
@@ -180,7 +179,7 @@ impl Job<'_> {
                     status = child.wait() => return Ok(status?.into()),
                     () = &mut limit => break Exit::OutOfTime,
                     () = &mut cancelled => break Exit::Cancelled,
-                    // Pipes that nobody empties would stop the command.
+                    // The output must be read, or full pipes would block the command.
                     () = &mut reading => {}
                 }
             }
@@ -202,7 +201,8 @@ impl Job<'_> {
     }
 }
 
-/// The file of a shell by the search path of this process: one that a command before has set is for what the shell starts.
+/// The file of the shell in this process's search path. A search path set by an earlier command applies only to what
+/// the shell starts.
 fn found(shell: &OsStr) -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut candidates = std::env::split_paths(&path)
@@ -214,15 +214,15 @@ fn found(shell: &OsStr) -> OsString {
     }
 }
 
-/// Reads on to the end of the output, or gives up on it: what does not come is not waited for.
+/// Reads the rest of the output, for a limited time.
 pub(super) async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
-    // A fused future that is done never ends a second time.
+    // A completed fused future must not be awaited again.
     if !reading.is_terminated() {
         let _ = timeout(DRAIN, reading).await;
     }
 }
 
-/// Writes the whole input and closes the pipe. A command need not read it: what it leaves is nobody's loss.
+/// Writes the whole input and closes the pipe. It is no error if the command does not read it.
 async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
     if let Some(mut to) = to {
         let _ = to.write_all(input).await;

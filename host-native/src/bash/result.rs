@@ -1,4 +1,4 @@
-//! What the model and programs read of a command that ran.
+//! The tool result of a command.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub(super) fn result(
     let (headline, meaning, is_error) = match finished.exit {
         Exit::Code(0) => (None, None, false),
         Exit::Code(code) => match exit::meaning(command, code, stderr.trim().is_empty()) {
-            // Rules have held something back: whatever the code says, not all was done.
+            // Rules prevented a part of it, so it is an error whatever the exit code.
             Some(_) if finished.withheld => (Some(format!("Exit code {code}")), None, true),
             Some(meaning) => (None, Some(meaning), false),
             None => (Some(format!("Exit code {code}")), None, true),
@@ -85,7 +85,7 @@ pub(super) fn result(
     });
     ToolResult {
         is_error,
-        // Strings and booleans: encoding cannot fail.
+        // Strings and booleans only: encoding cannot fail.
         structured: structured.ok(),
         ..ToolResult::text(text)
     }

@@ -1,14 +1,14 @@
-//! What `declare -p` of bash prints: one builtin that says of all variables at once what they are.
+//! Parses the output of bash's `declare -p`, a single builtin that lists all variables with their attributes.
 
-/// A variable as it is declared.
+/// A declared variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Declared<'a> {
     pub(super) name: &'a str,
-    /// Letters for its attributes, as `declare` takes them.
+    /// The letters of its attributes, as in `declare`.
     pub(super) attributes: &'a str,
-    /// Its value; of an array, and where there is none, nothing.
+    /// Its value; `None` for an array, or without a value.
     pub(super) value: Option<Vec<u8>>,
-    /// The command that makes it.
+    /// The command that declares it.
     pub(super) command: &'a [u8],
 }
 
@@ -18,7 +18,7 @@ impl Declared<'_> {
     }
 }
 
-/// All variables; none if a part of the text is no declaration.
+/// All variables; `None` if a part of the text is not a declaration.
 pub(super) fn declared(text: &[u8]) -> Option<Vec<Declared<'_>>> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -30,7 +30,7 @@ pub(super) fn declared(text: &[u8]) -> Option<Vec<Declared<'_>>> {
     Some(all)
 }
 
-/// The declaration that stands here, and what comes behind its line.
+/// Parses the first declaration, and returns the text after its line.
 fn first(text: &[u8]) -> Option<(Declared<'_>, &[u8])> {
     let body = text.strip_prefix(b"declare -")?;
     let blank = body.iter().position(|byte| *byte == b' ')?;
@@ -55,7 +55,7 @@ fn first(text: &[u8]) -> Option<(Declared<'_>, &[u8])> {
     Some((declared, behind))
 }
 
-/// What comes behind the elements of an array: brackets in their keys and values are quoted.
+/// The text after the elements of an array: brackets in keys and values are quoted.
 fn behind_array(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = match text {
@@ -67,7 +67,7 @@ fn behind_array(mut text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The text that is written in quotes here, `"…"` or `$'…'`, and what comes behind them.
+/// The contents of a quoted text, `"…"` or `$'…'`, and the text after it.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     match text {
         [b'"', rest @ ..] => double_quoted(rest),
@@ -90,7 +90,7 @@ fn double_quoted(mut text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// See "ANSI-C Quoting" in the manual of bash: those escapes that it writes itself.
+/// See "ANSI-C Quoting" in the bash manual: only the escapes that bash itself writes.
 fn ansi_quoted(mut text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut value = Vec::new();
     loop {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::child;
 
-    /// What bash prints for variables that it gets from its environment.
+    /// The output of bash for variables from its environment.
     fn printed(script: &str, values: &[(&str, &[u8])]) -> Vec<u8> {
         use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
         let mut bash = child::command("bash");

@@ -1,8 +1,9 @@
-//! What lasts from one command to the next: the directory and variables, and functions and options for those who may have them.
+//! Shell state that persists between commands: the directory and variables; for commands run as written, also
+//! functions and options.
 //!
-//! No shell lives on between commands. What a command leaves behind is a value ([`ShellState`]), which the session keeps. A
-//! plan reads its variables only, and none of those that change how programs are found or started. The variables that a confined
-//! command leaves are for confined commands only.
+//! No shell process persists. The state that a command leaves is a value ([`ShellState`]) stored in the session. A
+//! plan uses only its variables, without those that change how programs are found or started. Variables set by a
+//! confined command apply to confined commands only.
 
 mod declared;
 mod report;
@@ -15,40 +16,40 @@ use windlass_shell::is_made_by_the_shell;
 
 pub(crate) use self::report::{Handles, Report, Reported};
 
-/// Bytes of variables that last; beyond, the largest do not.
+/// The maximum size of persisted variables, in bytes; beyond it, the largest are dropped.
 const MOST_VARIABLES: usize = 32 * 1024;
 
-/// Bytes of definitions that last; beyond, none of them do.
+/// The maximum size of persisted definitions, in bytes; beyond it, all are dropped.
 const MOST_DEFINITIONS: usize = 64 * 1024;
 
-/// What a command leaves behind.
+/// The state that a command leaves.
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) state: ShellState,
-    /// What it does not leave because that is too large, in words.
+    /// What was dropped because it is too large, for messages.
     pub(super) too_large: Vec<String>,
 }
 
-/// What the commands before a call left behind.
+/// The state left by the commands before a call.
 #[derive(Debug, Clone)]
 pub(super) struct Lasting {
     state: ShellState,
-    /// The variables that this command has of it.
+    /// The variables that apply to this command.
     variables: Vec<ShellVariable>,
-    /// Whether this command is one that may have everything.
+    /// Whether this command runs as written and gets the whole state.
     is_as_written: bool,
     is_confined: bool,
 }
 
 impl Lasting {
-    /// What a call is to begin with, which runs in the sandbox or outside.
+    /// The initial state of a call that runs inside or outside of the sandbox.
     pub(super) fn before(call: &ToolCall, is_confined: bool) -> Self {
         let first = || ShellState {
             directory: call.grant.cwd.clone(),
             ..ShellState::default()
         };
         let mut state = call.shell.as_deref().cloned().unwrap_or_else(first);
-        // A plan was judged from where it says.
+        // The plan was checked for the directory that it names.
         if let Some(ApprovedCommand::Plan(plan)) = &call.command {
             state.directory.clone_from(&plan.directory);
         }
@@ -64,17 +65,17 @@ impl Lasting {
         }
     }
 
-    /// Where the command begins.
+    /// The directory in which the command starts.
     pub(super) fn directory(&self) -> &str {
         &self.state.directory
     }
 
-    /// Variables that its programs are given.
+    /// The exported variables.
     pub(super) fn exported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         self.given(true)
     }
 
-    /// Variables that only the shell knows.
+    /// Shell variables that are not exported.
     pub(super) fn unexported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         self.given(false)
     }
@@ -91,7 +92,7 @@ impl Lasting {
             })
     }
 
-    /// Variables of the environment that were taken out.
+    /// Variables of the environment that were unset.
     pub(super) fn removed(&self) -> impl Iterator<Item = OsString> + '_ {
         let variables = self.variables.iter();
         variables
@@ -103,11 +104,10 @@ impl Lasting {
         self.is_as_written || !changes_programs(name)
     }
 
-    /// Whether a shell has all that lasts from its environment: there is nothing to be read before the command, and no function of
-    /// the environment has a say.
+    /// Whether the environment contains the whole state: no startup file is needed, and there are no exported functions.
     pub(super) fn is_in_environment(&self) -> bool {
         let is_function = |name: &OsString| name.to_string_lossy().starts_with("BASH_FUNC_");
-        // A printed line has none of these.
+        // A printed plan uses none of these.
         let reads_more = self.is_as_written
             && (!self.state.definitions.is_empty()
                 || self.startup_file().is_some()
@@ -118,22 +118,22 @@ impl Lasting {
             && !exported.any(|(name, _)| is_function(&name))
     }
 
-    /// What a shell reads before the command, so that it has what lasts and reports what it leaves.
+    /// The file descriptors for a shell: the startup file that restores the state, and the file for its report.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the operating system.
     pub(super) fn handles(&self) -> std::io::Result<Handles> {
         let definitions = match self.is_as_written {
             true => self.state.definitions.as_str(),
             false => "",
         };
-        // Of a shell that runs what was judged nobody else says what it reads.
+        // A shell that runs an approved plan must not read any other startup file.
         let startup_file = self.is_as_written.then(|| self.startup_file()).flatten();
         let file = startup_file.as_deref();
         Handles::new(|to| report::startup(self.unexported(), definitions, file, to))
     }
 
-    /// What bash would read first by itself.
+    /// The startup file that bash would read.
     fn startup_file(&self) -> Option<String> {
         let set = self.exported().find(|(name, _)| name == "BASH_ENV");
         match set {
@@ -142,7 +142,7 @@ impl Lasting {
         }
     }
 
-    /// What a plan leaves behind: its directory, and the variables that it has set.
+    /// The state after a plan: its directory, and the variables that it has set.
     pub(super) fn after_plan(
         mut self,
         directory: Option<String>,
@@ -154,11 +154,11 @@ impl Lasting {
         Some(self.left())
     }
 
-    /// What a shell leaves behind, as it reported it. `None` when it reported nothing: another program took its place, or it
-    /// was ended.
+    /// The state after a shell, from its report. `None` if there is no report: the shell was replaced by another
+    /// program, or killed.
     ///
-    /// Whatever a shell starts can write to the handle of the report. That is no more than it may do anyway, but in the sandbox: of what
-    /// a confined command leaves, one that runs outside has the directory alone.
+    /// Any process that the shell starts can write the report. Outside of the sandbox this gives it no additional
+    /// power. Of a confined command's report, commands outside of the sandbox use the directory only.
     pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<Left> {
         let Report {
             directory,
@@ -202,7 +202,7 @@ impl Lasting {
                 variables.insert(name.clone(), removed);
             }
         }
-        // What this command was not given is as it was.
+        // Variables that this command did not get are unchanged.
         variables.extend(known.into_iter().filter(|(name, _)| withheld(name)));
         self.variables = variables.into_values().collect();
         if may_change_programs {
@@ -211,13 +211,13 @@ impl Lasting {
         Some(self.left())
     }
 
-    /// After a directory that cannot be entered: the next command begins in the working directory.
+    /// The state after a directory could not be entered: the next command starts in the working directory.
     pub(super) fn back_in(mut self, directory: &str) -> ShellState {
         self.state.directory = directory.to_owned();
         self.state
     }
 
-    /// What the commands after this one have.
+    /// The state for the following commands.
     fn left(self) -> Left {
         let mut state = self.state;
         let mut variables = self.variables;
@@ -238,7 +238,7 @@ impl Lasting {
     }
 }
 
-/// Puts variables in the place of those of the same name.
+/// Sets variables, replacing those of the same name.
 fn set_all(all: &mut Vec<ShellVariable>, set: impl Iterator<Item = ShellVariable>) {
     for variable in set {
         match all.iter_mut().find(|known| known.name == variable.name) {
@@ -248,7 +248,7 @@ fn set_all(all: &mut Vec<ShellVariable>, set: impl Iterator<Item = ShellVariable
     }
 }
 
-/// Takes out the largest variables until the others may last, and says which.
+/// Drops the largest variables until the rest fits, and records their names.
 fn shrink(variables: &mut Vec<ShellVariable>, too_large: &mut Vec<String>) {
     let size = |variable: &ShellVariable| {
         variable.name.len() + variable.value.as_ref().map_or(0, String::len)
@@ -265,9 +265,9 @@ fn shrink(variables: &mut Vec<ShellVariable>, too_large: &mut Vec<String>) {
     }
 }
 
-/// Whether a variable lasts: what a shell makes itself, it makes anew.
+/// Whether a variable is persisted. Variables that a shell sets itself are not.
 fn is_kept(name: &str) -> bool {
-    // A shell or a loader only reads these.
+    // These are only read by a shell or the dynamic loader.
     let is_read = matches!(name, "BASH_ENV" | "CDPATH" | "ENV" | "GLOBIGNORE")
         || name.starts_with("LD_")
         || name.starts_with("DYLD_");

@@ -1,7 +1,7 @@
-//! How a shell is told what lasts, and how it reports what it leaves.
+//! Restores shell state in a new shell, and receives the state that it leaves.
 //!
-//! Bash reads a file before the command (`BASH_ENV`): a handle without a name, which says what lasts and sets a trap on the
-//! end of the shell. The trap writes to another such handle. The command itself is given to bash unchanged.
+//! Bash reads a startup file before the command (`BASH_ENV`): an anonymous file that restores the state and sets an
+//! EXIT trap. The trap writes to another anonymous file. The command itself is passed to bash unchanged.
 
 use std::{
     collections::BTreeMap,
@@ -17,14 +17,14 @@ use windlass_shell::{is_name, quote};
 
 use super::declared::{Declared, declared};
 
-/// Handles have numbers from here on: those below are used by commands.
+/// The lowest file descriptor number used, since commands may use lower ones.
 const FIRST: RawFd = 198;
 
-/// Bytes of a report that are read.
+/// The maximum size of a report, in bytes.
 const MOST: u64 = 1024 * 1024;
 
-/// What bash runs at the beginning and at the end: it writes fields that end with a zero byte. Builtins only, each of which says all
-/// at once: this is paid for with every command.
+/// Bash runs this at the start and at the end. It writes fields terminated by a zero byte. Only builtins that list
+/// everything at once, because every command pays for this.
 const REPORT: &str = r#"{
 builtin printf '%s\0' "$SHELLOPTS" "$BASHOPTS"
 builtin set +eux
@@ -34,18 +34,18 @@ builtin declare -f; builtin printf '\0'; builtin declare -F; builtin printf '\0'
 builtin alias -p; builtin printf '\0'
 } 2>/dev/null >&"#;
 
-/// What a shell is given so that it begins with what lasts, and reports what it leaves.
+/// The files by which a shell restores and reports its state.
 #[derive(Debug)]
 pub(crate) struct Handles {
-    /// What it reads before the command, and where it reports: with the numbers that they have here.
+    /// The startup file and the report file, with the numbers that they have in this process.
     startup: File,
     report: File,
-    /// The second, for this process.
+    /// A second handle of the report file, for this process.
     reported: File,
 }
 
 impl Handles {
-    /// With what bash is to read first; it is told the number of the handle to which it reports.
+    /// Creates the files. The startup text is told the descriptor number of the report file.
     pub(super) fn new(startup: impl FnOnce(RawFd) -> String) -> io::Result<Self> {
         let report = unnamed()?;
         let mut file = unnamed()?;
@@ -58,25 +58,25 @@ impl Handles {
         })
     }
 
-    /// What makes bash read the first of them.
+    /// The variable that makes bash read the startup file.
     pub(crate) fn variable(&self) -> (OsString, OsString) {
         let path = format!("/dev/fd/{}", self.startup.as_raw_fd());
         ("BASH_ENV".into(), path.into())
     }
 
-    /// The handles for the shell, and the one in which its report will be.
+    /// The descriptors for the shell, and the report file.
     pub(crate) fn split(self) -> (Vec<OwnedFd>, Reported) {
         let given = vec![self.startup.into(), self.report.into()];
         (given, Reported(self.reported))
     }
 }
 
-/// Where a shell has reported, once it has ended.
+/// The report file, to be read when the shell has ended.
 #[derive(Debug)]
 pub(crate) struct Reported(File);
 
 impl Reported {
-    /// What the shell reported at its end, if it did.
+    /// The report that the shell wrote at its end, if it did.
     pub(crate) fn read(mut self) -> Option<Report> {
         let mut bytes = Vec::new();
         self.0.rewind().ok()?;
@@ -85,7 +85,7 @@ impl Reported {
     }
 }
 
-/// A file without a name, which ends with its last handle.
+/// An anonymous file, which is deleted with its last handle.
 fn unnamed() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
@@ -97,7 +97,7 @@ fn unnamed() -> io::Result<File> {
     Ok(fcntl_dupfd_cloexec(tempfile::tempfile()?, FIRST)?.into())
 }
 
-/// What bash reads before the command.
+/// The startup file for bash.
 pub(super) fn startup(
     variables: impl Iterator<Item = (OsString, OsString)>,
     definitions: &str,
@@ -123,37 +123,37 @@ pub(super) fn startup(
     text
 }
 
-/// What a shell had at its beginning and at its end.
+/// A shell's state at its start and at its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Where it ended, without links.
+    /// The final directory, without symbolic links.
     pub(super) directory: String,
     pub(super) before: Shell,
     pub(super) after: Shell,
 }
 
-/// What a shell knows.
+/// The state of a shell.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
-    /// The names of the options that are on.
+    /// The names of the enabled options.
     options: Options,
     pub(super) variables: BTreeMap<String, Value>,
-    /// Commands that make each array, and each name for another variable.
+    /// The commands that declare each array and each name reference.
     arrays: BTreeMap<String, String>,
     functions: String,
-    /// Commands that say of each function whether it is exported.
+    /// The declarations of functions, which say whether they are exported.
     declarations: String,
     aliases: String,
 }
 
-/// The names of the options that are on, with colons between them.
+/// The names of the enabled options, separated by colons.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     set: String,
     shopt: String,
 }
 
-/// The value of a variable that is no array.
+/// The value of a variable that is not an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) value: String,
@@ -174,7 +174,7 @@ impl Report {
 }
 
 impl Shell {
-    /// What must be said to another shell for it to have what this one has beyond what it had.
+    /// Commands that add to another shell what this one has beyond its initial state.
     pub(super) fn definitions(&self, before: &Self) -> String {
         let mut text = String::new();
         let options = self.options.since(&before.options);
@@ -214,7 +214,7 @@ impl Shell {
                 self.arrays.insert(name.to_owned(), command);
             }
         } else if let Some(value) = &variable.value
-            // What is read-only could not be set again.
+            // A read-only variable could not be set again.
             && !variable.is('r')
         {
             let value = Value {
@@ -227,7 +227,7 @@ impl Shell {
 }
 
 impl Options {
-    /// Commands that make of a shell with the former options one with these.
+    /// Commands that change the former options to these.
     fn since(&self, before: &Self) -> Vec<String> {
         let mut commands = Vec::new();
         for (command, all, others) in [
@@ -238,7 +238,7 @@ impl Options {
         ] {
             let is_other = |name: &&str| others.split(':').all(|other| other != *name);
             let names = all.split(':').filter(is_other);
-            // A shell that executes nothing would never be left again.
+            // With `noexec`, the shell would execute nothing and could not be left.
             let names = names.filter(|name| !name.is_empty() && *name != "noexec");
             commands.extend(names.map(|name| format!("{command} {name}")));
         }
@@ -246,7 +246,7 @@ impl Options {
     }
 }
 
-/// Fields that end with a zero byte.
+/// Fields terminated by a zero byte.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -258,11 +258,11 @@ impl<'a> Fields<'a> {
     }
 
     fn next(&mut self) -> Option<String> {
-        // A value that is no text is not kept, and neither is what comes with it.
+        // A value that is not UTF-8 is dropped, together with its field.
         Some(String::from_utf8(self.bytes()?.to_vec()).unwrap_or_default())
     }
 
-    /// The directory and all else.
+    /// The directory and the rest of the state.
     fn shell(&mut self) -> Option<(String, Shell)> {
         let mut shell = Shell {
             options: Options {

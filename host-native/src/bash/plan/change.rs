@@ -1,20 +1,20 @@
-//! What a plain file command may do where it was judged.
+//! The kinds of changes that an approved file command may make.
 
-/// What a program may do with a file or a folder, and with all that is in the folder.
+/// What a program may do with a file, or with a folder and its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Write into files that are there.
+    /// Write to existing files.
     Write,
-    /// Make files, and write into files.
+    /// Create files, and write to files.
     MakeFiles,
-    /// Make folders.
+    /// Create folders.
     MakeFolders,
-    /// Take files and folders away.
+    /// Remove files and folders.
     Remove,
-    /// Take files away to another folder.
+    /// Move files away to another folder.
     Take,
-    /// Put files and folders there that lie elsewhere, in the place of others, and take them away; nothing is written into them.
+    /// Move files and folders here, replace and remove existing ones, without writing into any.
     Place,
-    /// All of it.
+    /// All of these.
     All,
 }

@@ -1,4 +1,4 @@
-//! What a tree must not have in it to be executed without a shell.
+//! Checks that a syntax tree can be executed without a shell.
 
 use windlass_shell::{
     AndOr, Command, Compound, MOST_STAGES, Part, Redirection, Runs, Script, Simple, Target, Word,
@@ -11,77 +11,77 @@ use super::{
     simple::{self, Kind, program_word},
 };
 
-/// How deep commands may stand in one another.
+/// The maximum nesting of commands.
 const MAX_DEPTH: u32 = 64;
 
-/// A plan that cannot be executed without a shell.
+/// Why a plan cannot be executed without a shell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// A builtin that only a shell has.
+    /// A builtin that only a real shell has.
     #[error("line {line}: `{name}` is a builtin that needs a shell")]
     Builtin {
-        /// Where.
+        /// The line number.
         line: u32,
         /// Its name.
         name: String,
     },
-    /// An option or operand of a builtin that is not known here.
+    /// An unsupported option or operand of a builtin.
     #[error("line {line}: `{builtin}` cannot be executed with {what}")]
     Operand {
-        /// Where.
+        /// The line number.
         line: u32,
         /// The builtin.
         builtin: String,
-        /// What is not known of it.
+        /// The unsupported part.
         what: String,
     },
-    /// The name of a program that is not literal.
+    /// The name of a program is not literal.
     #[error("line {line}: the name of a program is not literal")]
     Program {
-        /// Where.
+        /// The line number.
         line: u32,
     },
-    /// A line within the line that cannot be executed as one.
+    /// A command line inside of the command line cannot be executed as one.
     #[error("line {line}: the shell `{name}` cannot be executed as part of the line")]
     Shell {
-        /// Where.
+        /// The line number.
         line: u32,
-        /// As it is called.
+        /// The name of the shell.
         name: String,
     },
-    /// A file of a redirection that a shell would have to open.
+    /// A redirection to a file that a real shell would have to open.
     #[error(
         "line {line}: a redirection to a file in the line of a shell that another program starts"
     )]
     File {
-        /// Where.
+        /// The line number.
         line: u32,
     },
-    /// A variable that only a shell knows, or that is not to be set.
+    /// A variable that only a real shell supports, or that must not be set.
     #[error(
         "line {line}: the variable `{name}` belongs to the shell, or is one that programs are told of (another name can be set)"
     )]
     Variable {
-        /// Where.
+        /// The line number.
         line: u32,
         /// Its name.
         name: String,
     },
-    /// Text with a NUL character, which nothing can be told of.
+    /// A text with a NUL character, which cannot be passed to a program.
     #[error("line {line}: a NUL character")]
     Nul {
-        /// Where.
+        /// The line number.
         line: u32,
     },
-    /// A descriptor beyond 9.
+    /// A descriptor above 9.
     #[error("line {line}: the descriptor {number}")]
     Descriptor {
-        /// Where.
+        /// The line number.
         line: u32,
         /// Its number.
         number: u8,
     },
-    /// More of something than is executed.
+    /// A limit on size or nesting is exceeded.
     #[error("commands stand too deep in one another, or too many in a pipeline")]
     TooMuch,
 }
@@ -100,9 +100,9 @@ pub(super) fn check(script: &Script, session: &Session) -> Result<(), Refused> {
 struct Check<'a> {
     session: &'a Session,
     depth: u32,
-    /// That of the last simple command.
+    /// The line of the last simple command.
     line: u32,
-    /// A shell will be given this part of the tree as text.
+    /// This part of the tree will be passed to a real shell as text.
     printed: bool,
 }
 
@@ -183,7 +183,7 @@ impl Check<'_> {
         let program = program_word(command);
         let name = command.words[program].as_literal();
         let name = name.ok_or(Refused::Program { line })?;
-        // Behind `command` stands a name, or something that is not known here.
+        // After `command` comes a name, or something unsupported.
         if program > 0 && name.starts_with('-') {
             return Err(self.operand(name));
         }
@@ -213,7 +213,7 @@ impl Check<'_> {
         }
     }
 
-    /// What a command runs beside itself: programs that are named, and lines of shells that are known.
+    /// Checks what a command runs in turn: named programs, and command lines for known shells.
     fn runs(&mut self, command: &Simple, name: &str) -> Result<(), Refused> {
         let line = command.line;
         let word = |at: u32| {
@@ -251,7 +251,7 @@ impl Check<'_> {
                 return Err(Refused::Descriptor { line, number });
             }
             match &redirection.to {
-                // A shell would open it by its name.
+                // A real shell would open it by its name.
                 Target::Read(path) | Target::Write { path, .. }
                     if self.printed && path != "/dev/null" =>
                 {
@@ -295,9 +295,9 @@ impl Check<'_> {
     }
 
     fn sets(&self, name: &str) -> Result<(), Refused> {
-        // What programs are told of is what the session says, and nothing that a line says.
+        // The environment of programs is defined by the session, not by the line.
         let is_told = self.session.variables.is_exported(name);
-        // The locale of a line is followed here.
+        // Changes of the locale are supported here.
         let is_acted_upon = is_acted_upon(name) && !name.starts_with("LC_");
         let is_the_shells = is_made_by_the_shell(name) || is_acted_upon;
         if !is_name(name) || is_the_shells || is_told {

@@ -1,4 +1,4 @@
-//! The programs of a plan that run, and how all of it is stopped.
+//! The running programs of a plan, and how they are stopped.
 
 use std::{
     io,
@@ -25,42 +25,42 @@ use super::{
 };
 use crate::os::{Group, Kill};
 
-/// The processes of one plan: one group, whose first program leads it.
+/// The processes of one plan: one process group, led by its first program.
 ///
-/// A leader that has ended is waited for last: as long as its number is taken, others can join its group.
+/// A leader that has exited is reaped last: while its process id is in use, others can join its group.
 #[derive(Debug)]
 pub struct Control {
     stopping: AtomicBool,
-    /// Becomes readable when everything is to stop.
+    /// Becomes readable when the plan is to be stopped.
     stopped: OwnedFd,
     processes: Mutex<Processes>,
 }
 
 #[derive(Debug)]
 struct Processes {
-    /// Dropped to stop.
+    /// Dropped to stop the plan.
     stop: Option<OwnedFd>,
     group: Option<Group>,
     leader: Option<Child>,
-    /// What was started and not waited for yet. Programs can leave the group; these are signalled one by one too.
+    /// Processes that were started and not reaped yet. Programs can leave the group, so these are also signalled one by one.
     running: Vec<u32>,
-    /// What the programs have used that have ended; none as long as nobody counts.
+    /// The CPU time of ended programs; `None` until it is first requested.
     used: Option<Used>,
 }
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// None for the leader, which is kept elsewhere.
+    /// `None` for the leader, which is stored elsewhere.
     child: Option<Child>,
     pub(super) id: u32,
 }
 
-/// Why a program did not start.
+/// Why a program was not started.
 pub(super) enum NotStarted {
-    /// Everything stops.
+    /// The plan is being stopped.
     Stopped,
-    /// The system refused.
+    /// The error of the operating system.
     Failed(io::Error),
 }
 
@@ -68,7 +68,7 @@ impl Control {
     /// For one plan.
     ///
     /// # Errors
-    /// When the system has no descriptors left.
+    /// No file descriptors are left.
     pub fn new() -> io::Result<Self> {
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
         Ok(Self {
@@ -84,12 +84,12 @@ impl Control {
         })
     }
 
-    /// Ends every program of the plan by force, and starts no other.
+    /// Kills all programs of the plan, and prevents new ones.
     pub fn kill(&self) {
         self.stop(Kill::Force);
     }
 
-    /// Ends every program of the plan, and starts no other.
+    /// Ends all programs of the plan, and prevents new ones.
     pub(crate) fn stop(&self, how: Kill) {
         self.stopping.store(true, Ordering::SeqCst);
         let mut processes = self.processes();
@@ -106,7 +106,7 @@ impl Control {
         }
     }
 
-    /// Signals what is left of the group after the plan has ended; tells whether anything is.
+    /// Signals the processes left in the group after the plan has ended. Returns whether there are any.
     pub(crate) fn signal_rest(&self, how: Kill) -> bool {
         let mut processes = self.processes();
         (processes.group.as_mut()).is_some_and(|group| group.signal(how))
@@ -116,7 +116,7 @@ impl Control {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Readable as soon as everything is to stop.
+    /// Becomes readable when the plan is to be stopped.
     pub(super) fn stopped(&self) -> BorrowedFd<'_> {
         self.stopped.as_fd()
     }
@@ -124,7 +124,7 @@ impl Control {
     /// Starts a program in the group.
     pub(super) fn start(&self, command: &mut Command) -> Result<Running, NotStarted> {
         Group::expect();
-        // Held while the program starts: whoever stops everything finds it in the list, or it never starts.
+        // The lock is held while the program starts: a concurrent stop either finds it in the list or prevents it.
         let mut processes = self.processes();
         if self.is_stopping() {
             return Err(NotStarted::Stopped);
@@ -145,7 +145,7 @@ impl Control {
 
     /// Waits for a program to end.
     pub(super) fn wait(&self, mut running: Running) -> Ending {
-        // Only looked at: until the list says otherwise its number must stay its own.
+        // Only peeks: the process id must stay valid until it is removed from the list.
         let status = pid(running.id).map(|pid| {
             loop {
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -171,17 +171,17 @@ impl Control {
                 (None, Some(signal)) => Ending::Signal(signal),
                 (None, None) => Ending::Code(1),
             },
-            // Nobody else waits for it, so this does not happen; bash says 127 of a child that it has lost.
+            // Cannot happen, since nobody else reaps it; bash uses 127 for a lost child.
             _ => Ending::Code(127),
         }
     }
 
-    /// What the programs have used since this was first asked.
+    /// The CPU time that programs have used since this was first called.
     pub(super) fn count_time(&self) -> Used {
         *self.processes().used.get_or_insert_default()
     }
 
-    /// Takes the leader's number back.
+    /// Reaps the leader.
     pub(super) fn reap(&self) {
         let leader = self.processes().leader.take();
         if let Some(mut leader) = leader {

@@ -1,4 +1,4 @@
-//! The working directory of a shell: a name for people, and a handle that no change of names leads elsewhere.
+//! The working directory of a shell: a path for display, and a handle that stays valid if paths change.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -33,13 +33,13 @@ impl Directory {
     pub(super) fn open(logical: OsString) -> io::Result<Self> {
         let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = openat(CWD, logical.as_os_str(), flags, Mode::empty())?;
-        // To be in a directory takes the right to search it.
+        // Entering a directory requires search permission.
         statat(&handle, ".", AtFlags::empty())?;
         let handle = Arc::new(handle);
         Ok(Self { logical, handle })
     }
 
-    /// The name by which it was entered.
+    /// The path by which it was entered.
     pub(super) fn logical(&self) -> &OsStr {
         &self.logical
     }
@@ -48,7 +48,7 @@ impl Directory {
         self.handle.as_fd()
     }
 
-    /// The name of a path seen from here: nothing is taken out of it.
+    /// A path relative to this directory, joined without normalization.
     pub(super) fn join(&self, path: &OsStr) -> OsString {
         if path.as_bytes().starts_with(b"/") {
             return path.to_owned();
@@ -59,14 +59,14 @@ impl Directory {
         OsString::from_vec(joined)
     }
 
-    /// Where `cd PATH` leads: `..` takes away the last name, whatever link that is.
+    /// The target of `cd PATH`: `..` removes the last component, even if it is a link.
     pub(super) fn enter(&self, path: &OsStr) -> io::Result<Self> {
         let joined = self.join(path);
         Self::open(canonical(joined.as_bytes())?)
     }
 
-    /// The path without links: an error where none leads here any more. What the system says of a directory that was removed
-    /// (`d (deleted)`) may be the name of another one.
+    /// The path without symbolic links; an error if the directory no longer has a path. For a removed directory, the
+    /// system returns a text (`d (deleted)`) that could be the path of another one.
     pub(super) fn physical(&self) -> io::Result<PathBuf> {
         let path = std::fs::canonicalize(self.for_programs())?;
         let (found, here) = (stat(&path)?, fstat(&self.handle)?);
@@ -76,23 +76,24 @@ impl Directory {
         }
     }
 
-    /// What a program is told to start in.
+    /// The path of the working directory for programs.
     #[cfg(target_os = "linux")]
     pub(super) fn for_programs(&self) -> PathBuf {
-        // Read by the program that is about to start, which has a copy of this process's descriptors.
+        // Resolved by the started program, which has a copy of this process's descriptors.
         format!("/proc/self/fd/{}", self.handle.as_raw_fd()).into()
     }
 
-    /// What a program is told to start in.
+    /// The path of the working directory for programs.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn for_programs(&self) -> PathBuf {
         self.logical.clone().into()
     }
 }
 
-/// An absolute path without `.`, `..` and repeated slashes, by its text; an error when `..` follows what is no directory.
+/// Normalizes an absolute path by its text: removes `.`, `..` and repeated slashes. An error if `..` follows
+/// something that is not a directory.
 fn canonical(path: &[u8]) -> io::Result<OsString> {
-    // Two slashes at the beginning may mean something to a system; bash keeps them.
+    // POSIX lets two leading slashes have a special meaning; bash keeps them.
     let two = path.starts_with(b"//") && !path.starts_with(b"///");
     let root: &[u8] = if two { b"//" } else { b"/" };
     let mut names: Vec<&[u8]> = Vec::new();

@@ -1,4 +1,4 @@
-//! Words become arguments.
+//! Expands words to arguments.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -15,10 +15,10 @@ use super::{
     variables::TooLarge,
 };
 
-/// Arguments that one command may have; far more than a system takes.
+/// The maximum number of arguments of one command; far more than a system supports.
 const MAX_FIELDS: usize = 1_000_000;
 
-/// Bytes that the words of one command may become: they are in the memory of this process.
+/// The maximum size of the expanded words of one command, in bytes, since they are in this process's memory.
 const MOST_TEXT: usize = 64 << 20;
 
 /// The status of a command that was not started.
@@ -32,7 +32,7 @@ pub(super) struct Argument {
 }
 
 impl Argument {
-    /// As a program gets it: what was expanded is never an option.
+    /// The argument for a program: an expanded text never becomes an option.
     pub(super) fn for_programs(self) -> OsString {
         if self.expanded && self.text.as_bytes().starts_with(b"-") {
             let text = [b"./", self.text.as_bytes()].concat();
@@ -42,14 +42,14 @@ impl Argument {
     }
 }
 
-/// A word that is being put together.
+/// A field under construction.
 #[derive(Debug, Default)]
 pub(super) struct Field {
-    /// As it stands.
+    /// Its text.
     text: Vec<u8>,
-    /// As a pattern: what stands for itself is escaped.
+    /// Its text as a pattern: literal characters are escaped.
     pattern: Vec<u8>,
-    /// Something in it can match more than itself.
+    /// Whether the pattern has special characters.
     is_pattern: bool,
     expanded: Option<bool>,
 }
@@ -86,7 +86,7 @@ impl Fields {
         self.done.extend(self.open.take());
     }
 
-    /// Something that was not quoted: every run of blanks ends a field.
+    /// Adds an unquoted expansion: every run of blanks ends a field.
     fn split(&mut self, text: &[u8]) {
         let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n');
         for (index, piece) in text.split(is_blank).enumerate() {
@@ -101,7 +101,7 @@ impl Fields {
 }
 
 impl<'p> Shell<'p> {
-    /// The texts of several words.
+    /// Expands several words.
     pub(super) fn words(&mut self, words: &'p [Word], line: u32) -> Result<Vec<OsString>, Leave> {
         self.expanded = 0;
         let mut fields = Vec::new();
@@ -112,8 +112,8 @@ impl<'p> Shell<'p> {
         Ok(found.into_iter().map(|argument| argument.text).collect())
     }
 
-    /// What one word becomes, before files are looked for: bash does that once all words of a command are expanded, for what they start
-    /// may make files.
+    /// Expands one word to fields, without pathname expansion. Bash does that after all words of a command are
+    /// expanded, since their substitutions may create files.
     pub(super) fn fields(&mut self, word: &'p Word, line: u32) -> Result<Vec<Field>, Leave> {
         if let Some(text) = word.as_literal() {
             let mut field = Field::default();
@@ -153,7 +153,7 @@ impl<'p> Shell<'p> {
         Ok(fields.done)
     }
 
-    /// The arguments that the fields of a word come to.
+    /// Pathname expansion: the arguments for the fields of a word.
     pub(super) fn found(&mut self, fields: Vec<Field>, line: u32) -> Result<Vec<Argument>, Leave> {
         let mut all = Vec::with_capacity(fields.len());
         for field in fields {
@@ -167,7 +167,7 @@ impl<'p> Shell<'p> {
         Ok(all)
     }
 
-    /// What a word becomes that is not split: a value, or the text of a here-document.
+    /// Expands a word without splitting: a value, or the text of a here-document.
     pub(super) fn one_word(&mut self, word: &'p Word, line: u32) -> Result<OsString, Leave> {
         let mut text = Vec::new();
         for part in &word.parts {
@@ -196,12 +196,12 @@ impl<'p> Shell<'p> {
                 self.reserve_bytes(output.len(), line)?;
                 output
             }
-            // A word of its own, which whoever expands the words of a command has seen to.
+            // Always a whole word, which was handled when the command's words were expanded.
             Part::Process { .. } => Vec::new(),
         })
     }
 
-    /// Sets a variable, if it fits.
+    /// Sets a variable, unless it is too large.
     pub(super) fn set(&mut self, name: &str, value: OsString, line: u32) -> Outcome {
         match self.variables.set(name, value) {
             Ok(()) => Ok(()),
@@ -209,7 +209,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Takes from what the words of a command may become what a part of one is about to.
+    /// Reserves the size of a part before it is expanded.
     fn reserve(&mut self, part: &Part, line: u32) -> Outcome {
         let bytes = match part {
             Part::Literal(text) | Part::Pattern(text) => text.len(),
@@ -277,14 +277,14 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// The home directory of this user in the list of users.
+/// The home directory of the current user in `/etc/passwd`.
 fn passwd_home() -> Option<Vec<u8>> {
     let own = rustix::process::getuid().as_raw().to_string();
     let users = std::fs::read("/etc/passwd").ok()?;
     users.split(|b| *b == b'\n').find_map(|user| {
         let mut columns = user.split(|b| *b == b':');
         let id = columns.nth(2)?;
-        // Behind it stands the group, and what the user is called.
+        // The group and the full name come in between.
         let home = columns.nth(2)?;
         (id == own.as_bytes()).then(|| home.to_vec())
     })

@@ -1,11 +1,11 @@
-//! The folders in which a program may take the names among its arguments, because options of it say where to work.
+//! The folders to which a program's relative arguments may refer, because its options set another directory.
 
 use std::{
     ffi::OsStr,
     path::{Component, Path, PathBuf},
 };
 
-/// Options by which programs are told to work elsewhere.
+/// Options that make a program work in another directory.
 const ELSEWHERE: [&str; 7] = [
     "-C",
     "--directory",
@@ -16,7 +16,7 @@ const ELSEWHERE: [&str; 7] = [
     "--cwd",
 ];
 
-/// Whether a word is an option behind which a program is told where to work.
+/// Whether a word is an option whose value is the directory to work in.
 pub(super) fn leads_elsewhere(word: &OsStr) -> bool {
     word.to_str().is_some_and(|word| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -26,17 +26,18 @@ pub(super) fn leads_elsewhere(word: &OsStr) -> bool {
     })
 }
 
-/// Programs that are told to work elsewhere in many ways: by options that stand together, are cut short, or count for what follows.
+/// Programs with many ways to set the directory: by combined options, abbreviated options, or options that apply to
+/// the following arguments.
 const CHANGES_FOLDER: [&str; 7] = ["bsdtar", "gmake", "gtar", "make", "ninja", "star", "tar"];
 
-/// More folders than one command names.
+/// The maximum number of folders named by one command.
 const MOST_FOLDERS: usize = 256;
 
-/// More folders than a program is told to work in.
+/// The maximum number of directories that options can set.
 const MOST_BASES: usize = 64;
 
-/// Where the names that a program is given may begin: in the working directory, in folders where its options tell it to work, and of
-/// git at the top of the repository. None if they are too many.
+/// The directories to which a program's arguments may be relative: the working directory, directories set by options,
+/// and for git also the top of the repository. `None` if there are too many.
 pub(super) fn bases(program: &str, arguments: &[&str], directory: &Path) -> Option<Vec<PathBuf>> {
     let mut bases = vec![directory.to_path_buf()];
     let mut before = "";
@@ -59,10 +60,10 @@ pub(super) fn bases(program: &str, arguments: &[&str], directory: &Path) -> Opti
                 .filter(|folder| !folder.is_empty()),
         };
         if let Some(folder) = folder {
-            // One behind the other (`git -C a -C b`), or each by itself.
+            // Options can be cumulative (`git -C a -C b`) or independent.
             let more: Vec<PathBuf> = bases.iter().map(|base| base.join(folder)).collect();
             for base in more {
-                // Of a repository that is named also the folder in which it lies.
+                // For a named repository, also its parent folder.
                 let outer = (before == "--git-dir" || argument.starts_with("--git-dir="))
                     .then(|| base.parent().map(Path::to_path_buf))
                     .flatten();
@@ -79,7 +80,7 @@ pub(super) fn bases(program: &str, arguments: &[&str], directory: &Path) -> Opti
         before = argument;
     }
     if works_elsewhere {
-        // In whatever way it is told so, any folder among its arguments may be the one.
+        // Since there are many ways to set it, any folder among the arguments may be the directory.
         let folders: Vec<PathBuf> = (arguments.iter())
             .flat_map(|text| [Some(*text), text.split_once('=').map(|(_, value)| value)])
             .flatten()
@@ -96,14 +97,14 @@ pub(super) fn bases(program: &str, arguments: &[&str], directory: &Path) -> Opti
     Some(bases)
 }
 
-/// Whether git would take a folder for a repository without a work tree around it: which folder the names in it mean, only its
-/// settings say.
+/// Whether git would treat a folder as a repository without a work tree around it: then only its settings determine
+/// the folder to which paths refer.
 pub(super) fn is_repository_of_elsewhere(folder: &Path) -> bool {
     let is_named_git = folder.components().next_back() == Some(Component::Normal(".git".as_ref()));
     !is_named_git && folder.join("HEAD").exists() && folder.join("objects").is_dir()
 }
 
-/// The folder of the repository around a folder.
+/// The top folder of the repository that contains a folder.
 fn top_of(folder: &Path) -> Option<PathBuf> {
     let top = folder.ancestors().find(|it| it.join(".git").exists())?;
     (top != folder).then(|| top.to_path_buf())

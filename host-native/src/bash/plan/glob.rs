@@ -1,4 +1,4 @@
-//! Pathname expansion: the names that a pattern means, in the order of bash.
+//! Pathname expansion: the paths that match a pattern, in the order of bash.
 
 use std::{ffi::OsStr, os::fd::BorrowedFd, os::unix::ffi::OsStrExt as _};
 
@@ -11,7 +11,7 @@ use super::{
     shell::Leave,
 };
 
-/// The paths that match, sorted; none when nothing does.
+/// The matching paths, sorted; empty if there are none.
 pub(super) fn expand(
     pattern: &[u8],
     directory: BorrowedFd<'_>,
@@ -49,7 +49,7 @@ pub(super) fn expand(
         }
     }
     paths.retain(|path| is_there(path, directory));
-    // The order of bash where the locale's is that of the bytes.
+    // The order of bash in a locale that sorts by bytes.
     paths.sort_unstable();
     Ok(paths)
 }
@@ -63,7 +63,7 @@ fn add_matches(
 ) {
     let place = if path.is_empty() { b"." } else { path };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    // What cannot be listed has no names in it.
+    // A folder that cannot be listed has no matches.
     let Ok(opened) = openat(directory, OsStr::from_bytes(place), flags, Mode::empty()) else {
         return;
     };
@@ -77,7 +77,7 @@ fn add_matches(
         if matches!(entry, b"." | b"..") {
             continue;
         }
-        // One of the two that is no text makes both of them bytes.
+        // If one of the two is not valid text, both are compared as bytes.
         let matches = match (&characters, self::characters(entry, locale)) {
             (Some(pattern), Some(entry)) => pattern.matches_name(&entry),
             _ => bytes.matches_name(&as_bytes(entry)),
@@ -93,7 +93,7 @@ pub(super) fn characters(name: &[u8], locale: Locale) -> Option<Vec<u32>> {
     Some(text.chars().map(u32::from).collect())
 }
 
-/// Bytes that are no ASCII are no characters either, and in no class.
+/// Treats bytes beyond ASCII as codes that are in no character class.
 pub(super) fn as_bytes(name: &[u8]) -> Vec<u32> {
     let code = |b: &u8| match b {
         0..0x80 => u32::from(*b),
@@ -102,7 +102,7 @@ pub(super) fn as_bytes(name: &[u8]) -> Vec<u32> {
     name.iter().map(code).collect()
 }
 
-/// Links that lead nowhere are there too.
+/// Dangling links count as existing.
 fn is_there(path: &[u8], directory: BorrowedFd<'_>) -> bool {
     statat(
         directory,

@@ -1,13 +1,13 @@
-//! What the locale's variables say of characters and of order.
+//! Character encoding and sort order from the locale variables.
 
 use std::ffi::OsStr;
 
 use super::variables::Variables;
 
-/// How names are read.
+/// How names are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Locale {
-    /// Names are characters; else each byte is one.
+    /// Whether names are UTF-8; otherwise each byte is a character.
     pub(super) is_utf8: bool,
 }
 
@@ -24,7 +24,7 @@ impl Locale {
     }
 }
 
-/// Whether the system has the UTF-8 locale of a language: one that it does not have is that of the C language.
+/// Whether the system has the UTF-8 locale of a language; otherwise the C locale applies.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn is_installed(language: &str, modifier: &str, places: &Option<&OsStr>) -> bool {
     let modifier = match modifier {
@@ -34,7 +34,7 @@ fn is_installed(language: &str, modifier: &str, places: &Option<&OsStr>) -> bool
     let names = ["utf8", "UTF-8"].map(|charset| format!("{language}.{charset}{modifier}"));
     let default = OsStr::new("/usr/lib/locale");
     let mut folders = std::env::split_paths(places.unwrap_or(default));
-    // The C library has this one in itself.
+    // Built into the C library.
     matches!(language, "C" | "POSIX") && modifier.is_empty()
         || folders.any(|folder| names.iter().any(|name| folder.join(name).is_dir()))
         || places.is_none() && names.iter().any(|name| archived().contains(name))
@@ -45,16 +45,16 @@ fn is_installed(_language: &str, _modifier: &str, _places: &Option<&OsStr>) -> b
     true
 }
 
-/// The names in the archive of locales: what stands in its table of texts.
+/// The names in the locale archive, from its string table.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn archived() -> &'static std::collections::HashSet<String> {
     use std::{collections::HashSet, os::unix::fs::FileExt as _, sync::LazyLock};
-    /// Bytes of names that are read.
+    /// The maximum number of bytes of names that are read.
     const MOST: u32 = 1 << 20;
     static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let read = || {
             let archive = std::fs::File::open("/usr/lib/locale/locale-archive").ok()?;
-            // Eight numbers stand before: the sixth is where the texts begin, the seventh how many bytes they are.
+            // The header has eight numbers: the sixth is the offset of the string table, the seventh its size.
             let mut head = [0; 32];
             archive.read_exact_at(&mut head, 0).ok()?;
             let number = |at: usize| {
@@ -76,7 +76,7 @@ fn archived() -> &'static std::collections::HashSet<String> {
     &NAMES
 }
 
-/// The locale of a category; empty for that of the C language.
+/// The locale of a category; empty for the C locale.
 fn category<'a>(variables: &'a Variables, category: &str) -> &'a str {
     let set = ["LC_ALL", category, "LANG"]
         .into_iter()

@@ -1,8 +1,8 @@
-//! What a shell says on standard error, in the words of the shell it stands for.
+//! Error messages in the wording of the emulated shell.
 
 use std::{ffi::OsStr, io};
 
-/// Which shell's words and ways are meant.
+/// The shell that is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Bash,
@@ -10,16 +10,16 @@ pub(super) enum Dialect {
     Dash,
 }
 
-/// Who speaks.
+/// The shell in whose name messages are printed.
 #[derive(Debug, Clone)]
 pub(super) struct Voice {
-    /// How the shell was called.
+    /// The name under which it was called.
     pub(super) name: String,
     pub(super) dialect: Dialect,
 }
 
 impl Voice {
-    /// The bash that runs the line.
+    /// The bash that runs the command line.
     pub(super) fn bash() -> Self {
         Self {
             name: "bash".to_owned(),
@@ -27,7 +27,7 @@ impl Voice {
         }
     }
 
-    /// A line of standard error.
+    /// A message with its prefix and line number.
     pub(super) fn line(&self, line: u32, text: &[u8]) -> Vec<u8> {
         let word = match self.dialect {
             Dialect::Bash => "line ",
@@ -42,7 +42,7 @@ impl Voice {
     }
 }
 
-/// What the system says of an error, without its number.
+/// The system's message for an error, without its number.
 pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
@@ -51,7 +51,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Text with a name in it that need not be UTF-8.
+/// A text with a name that may not be UTF-8.
 pub(super) fn with_name(before: &str, name: impl AsRef<OsStr>, after: &str) -> Vec<u8> {
     let name = std::os::unix::ffi::OsStrExt::as_bytes(name.as_ref());
     [before.as_bytes(), name, after.as_bytes()].concat()

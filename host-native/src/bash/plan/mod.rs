@@ -1,14 +1,14 @@
-//! Judged commands: the tree of a command line, executed without a shell.
+//! Executes the syntax tree of an approved command line without a shell.
 //!
-//! What runs is exactly what the tree names. A program's name, its options and the files of redirections stand in the
-//! tree as text; what is expanded (variables, patterns, substitutions) becomes arguments and nothing else. To whoever
-//! looks from outside (outputs, status, files) it is as if `bash --norc -c` had run the line.
+//! Exactly what the tree names is run. Program names, options and redirection files are literal text in the tree;
+//! expansions (variables, patterns, substitutions) become arguments and nothing else. The observable behaviour
+//! (output, status, files) is that of `bash --norc -c` with the same line.
 //!
-//! # How it is made
+//! # Design
 //!
-//! A subshell, a stage of a pipeline and a substitution are copies of a `Shell` value, on a thread of their
-//! own where they run at the same time as others. Nobody changes the directory or the descriptors of this process:
-//! they are values too, and are given to each program when it starts. All programs of a plan are one process group.
+//! A subshell, a pipeline stage and a substitution are clones of a `Shell` value, on separate threads if they run
+//! concurrently. The directory and the descriptors of this process never change: they are values too, and are passed
+//! to each program when it starts. All programs of a plan are in one process group.
 
 mod builtins;
 mod change;
@@ -59,7 +59,7 @@ use self::{
     shell::{Leave, LineContext, Shell},
 };
 
-/// Where the three standard descriptors of a plan lead.
+/// The three standard streams of a plan.
 #[derive(Debug)]
 pub struct Streams {
     /// Standard input.
@@ -70,43 +70,44 @@ pub struct Streams {
     pub stderr: OwnedFd,
 }
 
-/// How a plan ended.
+/// The result of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// By itself, or by a signal as a process would.
+    /// Its exit code, or the signal that would have ended the shell process.
     pub how: Ending,
-    /// The directory at its end, without links; none if it has no such name any more.
+    /// The final working directory, without symbolic links; `None` if it no longer has a path.
     pub directory: Option<String>,
     /// The variables that it has set.
     pub variables: Vec<ShellVariable>,
-    /// A program was not started, or a file not opened, that rules hold back: because of what words or input had become, or of what lay
-    /// there by then. Standard error says which, wherever the line has led it.
+    /// Whether permission rules prevented a program from starting or a file from being opened, because of what an
+    /// expansion or input turned out to be, or of what the path now is. Standard error, wherever the line has
+    /// redirected it, says which.
     pub withheld: bool,
 }
 
-/// How a plan, or a program, ended.
+/// How a plan or a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With this exit code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signal(i32),
     /// It was stopped by its [`Control`].
     Stopped,
 }
 
-/// Whether a plan can be executed here: no builtin, option or variable in it that only a shell knows.
+/// Checks that a plan can be executed here, without builtins, options or variables that only a real shell has.
 ///
 /// # Errors
-/// [`Refused`] says what is in the way. Nothing has run.
+/// [`Refused`] says what is unsupported. Nothing was run.
 pub fn check(plan: &CommandPlan, session: &Session) -> Result<(), Refused> {
     check::check(&plan.script, session)
 }
 
-/// Runs a plan to its end, on this thread, which waits for it.
+/// Runs a plan to its end on the current thread, blocking it.
 ///
 /// # Errors
-/// [`Refused`], as by [`check()`]. Nothing has run.
+/// [`Refused`], as by [`check()`]. Nothing was run.
 pub fn execute(
     plan: &CommandPlan,
     session: &Session,
@@ -127,7 +128,7 @@ pub fn execute(
     let mut shell = Shell::new(&context, Descriptors::new(streams));
     let left = shell.script(&plan.script, true);
     let how = match left {
-        // Whatever the last command said when it was ended.
+        // Whatever status the last command had when it was stopped.
         _ if control.is_stopping() => Ending::Stopped,
         Err(Leave::Stopped) => Ending::Stopped,
         Err(Leave::Killed(signal)) => Ending::Signal(signal),

@@ -1,4 +1,5 @@
-//! The files that a program is about to be given by name: what its words have become, and where that leads, is known only now.
+//! Checks the files that a program is about to be given by name: expansions, and the real paths behind the names, are
+//! known only now.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::files::{Lost, followed, normalised};
 
-/// An argument of a program that names a file which it may not name.
+/// An argument that names a file which the program may not use.
 pub(super) struct RefusedArgument {
     text: OsString,
     why: Why,
@@ -30,21 +31,21 @@ enum Why {
     Rule(RefusedFile),
     Lost(Lost),
     TooMuch,
-    /// It may work in more folders than can be looked at.
+    /// There are too many folders to which its arguments may be relative.
     TooManyFolders,
-    /// It works in a repository of which nobody knows which folder it is about.
+    /// It works in a repository whose work tree is unknown.
     OtherRepository,
     NotText,
-    /// The working directory is gone, so nobody knows where a name would lead.
+    /// The working directory no longer exists, so names cannot be resolved.
     NoDirectory,
-    /// Input that readers take apart differently.
+    /// Programs would parse this input differently.
     Unread(&'static str),
-    /// It would be an option, or tells the program where to work.
+    /// The text would become an option, or sets the program's directory.
     Option,
 }
 
 impl RefusedArgument {
-    /// More input than can be looked at.
+    /// There is too much input to check.
     pub(super) fn too_much() -> Self {
         Self {
             text: "standard input".into(),
@@ -52,7 +53,7 @@ impl RefusedArgument {
         }
     }
 
-    /// Input that cannot be taken apart in one way only, because of this.
+    /// The input is ambiguous, for this reason.
     pub(super) fn unread(what: &'static str) -> Self {
         Self {
             text: "standard input".into(),
@@ -60,7 +61,7 @@ impl RefusedArgument {
         }
     }
 
-    /// What was read and would be an option.
+    /// Text from the input would become an option.
     pub(super) fn option(text: OsString) -> Self {
         Self {
             text,
@@ -68,7 +69,7 @@ impl RefusedArgument {
         }
     }
 
-    /// Why the program is not started.
+    /// The error message.
     pub(super) fn words(&self, program: &OsStr) -> Vec<u8> {
         let why = match &self.why {
             Why::Rule(RefusedFile::Authority) => {
@@ -99,16 +100,17 @@ impl RefusedArgument {
     }
 }
 
-/// A program that a command starts, with the arguments that are its own.
+/// A program that a command starts, with its own arguments.
 pub(super) struct Started<'a> {
     pub(super) program: &'a str,
     pub(super) arguments: Vec<&'a OsString>,
-    /// So many of them are in every call: behind these stands what `xargs` reads, of which each call gets a part.
+    /// The number of arguments that are in every call; those after them come from the input of `xargs`, and each call
+    /// gets a part of them.
     own: usize,
 }
 
 impl<'p> Shell<'p> {
-    /// The argument, behind the program's name, for which a program is not started.
+    /// The first argument that a program may not be given; the program is not started then.
     pub(super) fn refused_argument(
         &self,
         call: &Call<'p>,
@@ -141,7 +143,7 @@ impl<'p> Shell<'p> {
             .find_map(|started| self.refused_of(&started, directory.as_deref(), &effort))
     }
 
-    /// The same for the program that `xargs` starts, the innermost, with more arguments than stand in the line.
+    /// The same for the program that `xargs` starts, which gets more arguments than the command line contains.
     pub(super) fn refused_input(
         &self,
         call: &Call<'p>,
@@ -151,7 +153,7 @@ impl<'p> Shell<'p> {
     ) -> Option<RefusedArgument> {
         let directory = self.directory.physical().ok();
         let name = name.to_string_lossy();
-        // Behind `xargs` stands one program, which runs no other.
+        // `xargs` starts one program, which starts no other.
         let innermost = started(call, &name, arguments).pop()?;
         let own: Vec<OsString> = innermost.arguments.into_iter().cloned().collect();
         let all = with_input(innermost.program, &own);
@@ -163,7 +165,7 @@ impl<'p> Shell<'p> {
         self.refused_of(&started, directory.as_deref(), &Effort::default())
     }
 
-    /// None of a directory: it is gone, and whatever could be refused is.
+    /// `directory` is `None` if it no longer exists: then everything that could be refused is refused.
     fn refused_of(
         &self,
         started: &Started<'_>,
@@ -192,7 +194,7 @@ impl<'p> Shell<'p> {
                 why: Why::OtherRepository,
             });
         }
-        // What git is told to do must stand in the line.
+        // The subcommand of git must be in the command line.
         let invocation = Invocation::of(program, words.get(..started.own).unwrap_or(&words));
         let invocation = match started.own == words.len() {
             true => invocation,
@@ -210,7 +212,7 @@ impl<'p> Shell<'p> {
                 ..Argument::default()
             };
             let why = bases.iter().find_map(|base| {
-                // Whoever is to stop runs nothing more.
+                // A plan that is being stopped runs nothing more.
                 if !effort.goes_on() || self.context.control.is_stopping() {
                     return Some(Why::TooMuch);
                 }
@@ -249,7 +251,7 @@ impl<'p> Shell<'p> {
                 Some(path) => refused_file(plan, program, &asked, path).map(Why::Rule),
                 None => may_be_refused.then_some(Why::NotText),
             };
-            // Elsewhere an option is no name.
+            // Relative to another directory, an option is not a name.
             let in_bases = |named: &str| {
                 let count = if named.starts_with('-') {
                     1
@@ -260,7 +262,7 @@ impl<'p> Shell<'p> {
                 bases.iter().take(count).map(move |base| base.join(&named))
             };
             let why = asked.names().flat_map(in_bases).find_map(|path| {
-                // Whoever is to stop runs nothing more.
+                // A plan that is being stopped runs nothing more.
                 if !effort.goes_on() || self.context.control.is_stopping() {
                     return Some(Why::TooMuch);
                 }
@@ -274,22 +276,22 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// What it takes to hold one command against the rules.
+/// The work done to check one command.
 #[derive(Default)]
 struct Effort {
     names: Cell<usize>,
-    /// Where the folders of names lead.
+    /// The real paths of the names' folders.
     folders: RefCell<HashMap<PathBuf, Result<PathBuf, Lost>>>,
 }
 
 impl Effort {
-    /// Whether one more name can be looked at.
+    /// Whether one more name may be checked.
     fn goes_on(&self) -> bool {
         self.names.set(self.names.get() + 1);
         self.names.get() <= MOST_NAMES
     }
 
-    /// Where a path leads. Many names have few folders: each is followed once.
+    /// The real path of a path. Many names share few folders, so each folder is resolved once.
     fn followed(&self, path: &Path) -> Result<PathBuf, Lost> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return followed(path);
@@ -304,10 +306,10 @@ impl Effort {
     }
 }
 
-/// More names, each in each folder, than are held against the rules for one command.
+/// The maximum number of names, counted once per folder, that are checked for one command.
 const MOST_NAMES: usize = 200_000;
 
-/// What a command starts by its words, each with the arguments that no program inside it has.
+/// The programs that a command starts, each with the arguments that belong to none of the programs inside of it.
 pub(super) fn started<'a>(
     call: &'a Call<'_>,
     name: &'a str,
@@ -317,7 +319,7 @@ pub(super) fn started<'a>(
         let start = usize::try_from(word)
             .ok()
             .and_then(|word| call.starts.get(word));
-        // Behind the last word there are no more arguments.
+        // There are no arguments after the last word.
         start.map_or(arguments.len(), |start| {
             start.saturating_sub(call.program + 1)
         })
@@ -358,7 +360,7 @@ pub(super) fn started<'a>(
         .collect()
 }
 
-/// Whether a command starts a program of this name, wherever its words say so.
+/// Whether a command starts a program of this name, directly or through others.
 pub(super) fn starts(call: &Call<'_>, name: &OsStr, program: &str) -> bool {
     let is_it = |name: &str| base_name(name) == program;
     let runs = call.simple.runs.iter();
@@ -372,7 +374,7 @@ pub(super) fn starts(call: &Call<'_>, name: &OsStr, program: &str) -> bool {
         || in_scripts(call.simple).any(|command| command.program().is_some_and(is_it))
 }
 
-/// The commands of the lines that a command gives to shells. Their words are written out, or no other program starts them.
+/// The commands in command lines that are passed to shells. Their words are literal, or they start no other program.
 pub(super) fn in_scripts(simple: &Simple) -> impl Iterator<Item = SimpleCommand> {
     let scripts = simple.runs.iter().filter_map(|run| match run {
         Runs::Script { script, .. } => Some(script),

@@ -1,4 +1,4 @@
-//! Files of redirections: opened where they were judged, or not at all.
+//! Opens the files of redirections, only if they are still the approved ones.
 
 use std::{
     ffi::OsStr,
@@ -15,21 +15,21 @@ use windlass_core::tool::{Access, PlannedFile};
 
 use super::{shell::LineContext, stream};
 
-/// The one file that everybody may open.
+/// The only file that may be opened without approval.
 const NOTHING: &str = "/dev/null";
 
-/// What a new file may be, before the system takes away what the user's mask says.
+/// The mode of a new file, before the umask.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 
 /// Why a file was not opened.
 pub(super) enum OpenError {
-    /// The plan does not hold it.
+    /// The file is not in the plan.
     NotPlanned,
-    /// A link stands on the way that did not stand there when it was judged.
+    /// The path now contains a link that was not there at the permission check.
     Moved,
-    /// Everything stops.
+    /// The plan is being stopped.
     Stopped,
-    /// The system says.
+    /// The error of the operating system.
     Failed(Errno),
 }
 
@@ -39,7 +39,7 @@ impl From<Errno> for OpenError {
     }
 }
 
-/// The descriptor that a name of a standard stream means. Opening these names anew could turn reading into writing.
+/// The descriptor behind the name of a standard stream. Opening these paths again could turn reading into writing.
 pub(super) fn own_stream(path: &str, access: Access) -> Option<u8> {
     match (path, access) {
         ("/dev/stdin", Access::Read) => Some(0),
@@ -49,7 +49,7 @@ pub(super) fn own_stream(path: &str, access: Access) -> Option<u8> {
     }
 }
 
-/// Opens a file that the plan holds.
+/// Opens a file of the plan.
 pub(super) fn planned(
     context: &LineContext<'_>,
     written: &OsStr,
@@ -72,12 +72,12 @@ pub(super) fn planned(
     Ok(file)
 }
 
-/// The real path in a form that fails where the written one would: behind what is no directory there is nothing.
+/// The real path in a form that fails where the written path would, for example behind something that is not a directory.
 fn as_written(written: &OsStr, real: &str) -> Result<String, OpenError> {
     let text = written.as_bytes();
     let climbs = text.split(|b| *b == b'/').any(|name| name == b"..");
     if climbs && let Some(parent) = Path::new(written).parent() {
-        // The system goes up from where a link leads, and not at all from what is not there.
+        // The system resolves `..` from the target of a link, and fails if that does not exist.
         let parent = std::fs::canonicalize(parent).map_err(|error| {
             let errno = error.raw_os_error().map(Errno::from_raw_os_error);
             OpenError::Failed(errno.unwrap_or(Errno::NOENT))
@@ -91,7 +91,7 @@ fn as_written(written: &OsStr, real: &str) -> Result<String, OpenError> {
     Ok(format!("{real}{end}"))
 }
 
-/// Opens a file. What has no other end yet (a named pipe) is waited for, but not when everything is to stop.
+/// Opens a file. Waits for the other end of a named pipe, unless the plan is being stopped.
 fn open_or_wait(
     context: &LineContext<'_>,
     real: &str,
@@ -102,7 +102,7 @@ fn open_or_wait(
     let file = loop {
         match without_links(real, flags | OFlags::NONBLOCK) {
             Err(Errno::LOOP) => return Err(OpenError::Moved),
-            // A pipe that nobody reads yet.
+            // A pipe without a reader.
             Err(Errno::NXIO) => {
                 std::thread::sleep(std::time::Duration::from_millis(5));
                 if control.is_stopping() {
@@ -114,7 +114,7 @@ fn open_or_wait(
     };
     let is_pipe = fstat(&file).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Fifo);
     if is_pipe && !flags.contains(OFlags::WRONLY) {
-        // Readable once somebody has written or gone.
+        // Becomes readable when a writer has written or closed the pipe.
         stream::wait(&file, PollFlags::IN, control).map_err(|_| OpenError::Stopped)?;
     }
     let without = fcntl_getfl(&file)?.difference(OFlags::NONBLOCK);
@@ -122,14 +122,14 @@ fn open_or_wait(
     Ok(file)
 }
 
-/// Opens a real path; `ELOOP` where any of its names is a link.
+/// Opens a real path; `ELOOP` if any component is a link.
 #[cfg(target_os = "linux")]
 pub(super) fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, ResolveFlags, openat2};
     let mode = if flags.contains(OFlags::CREATE) {
         MODE
     } else {
-        // The call refuses a mode where nothing is created.
+        // The call fails if a mode is given but nothing is created.
         Mode::empty()
     };
     let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -145,14 +145,14 @@ pub(super) fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno>
     walk(real, flags)
 }
 
-/// The same, name by name.
+/// The same, component by component.
 fn walk(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, openat};
     let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     let mut directory = openat(CWD, "/", step, Mode::empty())?;
     let mut names = real.split('/').filter(|name| !name.is_empty()).peekable();
     while let Some(name) = names.next() {
-        // A real path has no such names; where they stand it is none.
+        // A real path does not contain these components.
         if matches!(name, "." | "..") {
             return Err(Errno::LOOP);
         }
@@ -160,12 +160,12 @@ fn walk(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
             return openat(&directory, name, flags | OFlags::NOFOLLOW, MODE);
         }
         directory = match openat(&directory, name, step, Mode::empty()) {
-            // What a link is called where only a directory is taken.
+            // The error for a link where a directory is expected.
             Err(Errno::NOTDIR) if is_link(&directory, name) => return Err(Errno::LOOP),
             other => other?,
         };
     }
-    // The root itself.
+    // The path is `/` itself.
     openat(CWD, "/", flags | OFlags::NOFOLLOW, MODE)
 }
 

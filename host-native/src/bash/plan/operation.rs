@@ -1,4 +1,4 @@
-//! What is made of the value of a variable.
+//! Operations on the value of a variable.
 
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -43,13 +43,13 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether a pattern matches all of a text.
+    /// Whether a pattern matches the whole text.
     pub(super) fn matches(&self, text: &[u8], pattern: &Word) -> bool {
         let locale = Locale::of(&self.variables);
         read(pattern, locale).matches(&Characters::of(text, locale).codes)
     }
 
-    /// A value without what a pattern matches at one of its sides.
+    /// Removes the part that a pattern matches from one end of a value.
     fn without(&self, value: &[u8], pattern: &Word, longest: bool, side: Side) -> Vec<u8> {
         let locale = Locale::of(&self.variables);
         let mut characters = Characters::of(value, locale);
@@ -58,7 +58,7 @@ impl Shell<'_> {
             characters.codes.reverse();
             pattern = pattern.reversed();
         }
-        // Looked for in one go: a value can be long.
+        // Computed in a single pass, since a value can be long.
         let ends = pattern.prefixes(&characters.codes);
         let taken = match longest {
             true => ends.iter().rposition(|end| *end),
@@ -75,17 +75,17 @@ impl Shell<'_> {
     }
 }
 
-/// Where something is taken away.
+/// The end from which text is removed.
 #[derive(Clone, Copy)]
 enum Side {
     Beginning,
     End,
 }
 
-/// A text as its locale counts it.
+/// A text as characters of its locale.
 struct Characters {
     codes: Vec<u32>,
-    /// Where each begins, and where the text ends.
+    /// The offset of each character, and of the end.
     begins: Vec<usize>,
 }
 
@@ -113,7 +113,7 @@ fn read(pattern: &Word, locale: Locale) -> Pattern {
         match part {
             Part::Pattern(live) => text.extend_from_slice(live.as_bytes()),
             Part::Literal(literal) => pattern::escape(literal.as_bytes(), &mut text),
-            // A pattern of an operation has nothing else in it.
+            // The pattern of an operation has no other parts.
             _ => {}
         }
     }

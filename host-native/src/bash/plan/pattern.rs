@@ -1,6 +1,6 @@
-//! Patterns of names: `*`, `?` and bracket expressions, as bash matches them.
+//! Patterns: `*`, `?` and bracket expressions, as bash matches them.
 
-/// A pattern of one name, read.
+/// A parsed pattern for one path component.
 #[derive(Debug)]
 pub(super) struct Pattern(Vec<Token>);
 
@@ -18,12 +18,12 @@ enum Item {
     Class(fn(char) -> bool),
 }
 
-/// Whether there is anything in a text that could match more than itself. A bracket without its end is no more than that.
+/// Whether a text has special characters. An unclosed bracket also counts.
 pub(super) fn has_special(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'*' | b'?' | b'['))
 }
 
-/// Adds a text that stands for itself.
+/// Appends a text with its special characters escaped.
 pub(super) fn escape(text: &[u8], to: &mut Vec<u8>) {
     for byte in text {
         if matches!(
@@ -36,7 +36,7 @@ pub(super) fn escape(text: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// The text of a pattern that matches only itself.
+/// The text that a pattern without special characters matches.
 pub(super) fn unescape(pattern: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(pattern.len());
     let mut bytes = pattern.iter();
@@ -49,7 +49,7 @@ pub(super) fn unescape(pattern: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Whether a pattern has something in it that is special and not escaped.
+/// Whether a pattern has special characters that are not escaped.
 pub(super) fn is_live(pattern: &[u8]) -> bool {
     let mut bytes = pattern.iter();
     while let Some(byte) = bytes.next() {
@@ -66,7 +66,7 @@ pub(super) fn is_live(pattern: &[u8]) -> bool {
 }
 
 impl Pattern {
-    /// Reads the pattern of one name. Nothing is wrong in a pattern: what makes no sense stands for itself.
+    /// Parses a pattern. There are no errors: invalid parts are literal.
     pub(super) fn read(pattern: &[u32]) -> Self {
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -97,7 +97,7 @@ impl Pattern {
         Self(tokens)
     }
 
-    /// Whether the name of a file matches. A dot at its beginning is matched by a dot alone.
+    /// Whether a file name matches. A leading dot must be matched explicitly.
     pub(super) fn matches_name(&self, name: &[u32]) -> bool {
         let dot = u32::from(b'.');
         let is_hidden = name.first() == Some(&dot);
@@ -105,10 +105,10 @@ impl Pattern {
         (!is_hidden || begins_with_dot) && self.matches(name)
     }
 
-    /// Whether a text matches, all of it.
+    /// Whether the whole text matches.
     pub(super) fn matches(&self, name: &[u32]) -> bool {
         let (mut token, mut at) = (0, 0);
-        // Where to go on when something does not fit: behind the last star, one character further.
+        // Where to continue after a mismatch: after the last star, one character further.
         let mut again = None;
         loop {
             match (self.0.get(token), name.get(at)) {
@@ -137,13 +137,13 @@ impl Pattern {
 }
 
 impl Pattern {
-    /// The same pattern, to be held against what is read from its end.
+    /// The pattern for matching a reversed text.
     pub(super) fn reversed(mut self) -> Self {
         self.0.reverse();
         self
     }
 
-    /// For every number of characters whether so many at the beginning match. A dot is a character as any other.
+    /// For each length, whether the prefix of that length matches. A dot is not special here.
     pub(super) fn prefixes(&self, text: &[u32]) -> Vec<bool> {
         let mut ends = vec![false; text.len() + 1];
         ends[0] = true;
@@ -182,7 +182,7 @@ impl Item {
     }
 }
 
-/// A bracket expression whose bracket stands before `at`, and where it ends; none if it does not.
+/// Parses a bracket expression whose bracket precedes `at`, and returns its end; `None` if it is not closed.
 fn set(pattern: &[u32], mut at: usize) -> Option<(Token, usize)> {
     let char_at = |at: usize| pattern.get(at).copied().and_then(char::from_u32);
     let negated = matches!(char_at(at), Some('!' | '^'));
@@ -214,7 +214,7 @@ fn set(pattern: &[u32], mut at: usize) -> Option<(Token, usize)> {
     }
 }
 
-/// One character of a set, and where the next begins. None inside for a name that is no character.
+/// Parses one character of a set, and returns the position after it. The character is `None` for a name of several characters.
 fn element(pattern: &[u32], at: usize) -> Option<(Option<u32>, usize)> {
     let c = *pattern.get(at)?;
     let next = pattern.get(at + 1).copied();
@@ -232,7 +232,7 @@ fn element(pattern: &[u32], at: usize) -> Option<(Option<u32>, usize)> {
     }
 }
 
-/// What stands between `[:` and `:]`, and where that ends.
+/// Parses the name between `[:` and `:]`, and returns its end.
 fn named(pattern: &[u32], at: usize, kind: char) -> Option<(String, usize)> {
     let mut name = String::new();
     let mut at = at + 2;

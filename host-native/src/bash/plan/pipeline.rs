@@ -1,4 +1,4 @@
-//! Pipelines: stages that run at the same time.
+//! Pipelines: stages that run concurrently.
 
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
@@ -14,16 +14,16 @@ use super::{
     timing::Timer,
 };
 
-/// What bash says of a pipeline that it cannot build.
+/// The status of bash for a pipeline that it cannot create.
 const NOT_BUILT: i32 = 128;
 
-/// One stage that was started.
+/// A started stage.
 enum Stage<'scope> {
-    /// A program, with what is said of it if it dies.
+    /// A program, with the text for a message about its death.
     Program(Running, u32, String),
-    /// Whatever a shell has to do.
+    /// Anything that needs a shell.
     Thread(ScopedJoinHandle<'scope, Result<Ending, Leave>>),
-    /// It is over.
+    /// It has ended already.
     Ended(Result<Ending, Leave>),
 }
 
@@ -77,12 +77,12 @@ impl<'p> Shell<'p> {
                     Stage::Program(running, line, text) => {
                         let id = running.id;
                         let ending = self.context.control.wait(running);
-                        // Of a pipeline bash tells how its last stage died.
+                        // Bash reports only how the last stage of a pipeline died.
                         let told = (index + 1 == count).then_some((line, id, text.as_str()));
                         self.ended(ending, told);
                         continue;
                     }
-                    // A panic in a stage is a mistake in this module; it goes on where it would have gone without threads.
+                    // A panic in a stage is a bug of this module; it is propagated as if there were no threads.
                     Stage::Thread(thread) => match thread.join() {
                         Ok(ended) => ended,
                         Err(panic) => std::panic::resume_unwind(panic),
@@ -98,7 +98,7 @@ impl<'p> Shell<'p> {
         })
     }
 
-    /// Starts this shell as a stage. It goes when its stage has started, and with it its ends of the pipes.
+    /// Starts this shell as a stage. The shell is dropped when the stage has started, which closes its ends of the pipes.
     fn stage<'scope>(
         mut self,
         command: &'p Command,
@@ -143,7 +143,7 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// A command as a message about its death names it.
+/// The text of a command in a message about its death.
 pub(super) fn described(simple: &windlass_shell::Simple) -> String {
     use windlass_shell::Part;
     let words = simple.words.iter().map(|word| {

@@ -1,7 +1,7 @@
-//! `<(…)`: a program reads as a file what commands write that run beside it.
+//! `<(…)`: a program reads the output of concurrently running commands as a file.
 //!
-//! Bash leaves them running when the program has ended. Here the command is over when they are, too: what they read from is
-//! closed by then, so that whatever still writes ends.
+//! Bash leaves them running when the program has ended. Here the command ends when they do as well: their reading end
+//! is closed by then, so that commands that still write are ended.
 
 use std::{ffi::OsString, io, thread::Builder};
 
@@ -13,10 +13,10 @@ use super::{
     shell::{Leave, Outcome, Shell},
 };
 
-/// Lets a shell run commands beside the one whose words are expanded.
+/// Lets a shell run commands concurrently with the one whose words are expanded.
 pub(super) type Beside<'a, 'p> = &'a mut dyn FnMut(Shell<'p>, &'p Script) -> io::Result<()>;
 
-/// The commands, if a word is a process substitution.
+/// The commands of a word that is a process substitution.
 pub(super) fn script_of(word: &Word) -> Option<&Script> {
     match word.parts.as_slice() {
         [Part::Process { script }] => Some(script),
@@ -25,14 +25,14 @@ pub(super) fn script_of(word: &Word) -> Option<&Script> {
 }
 
 impl<'p> Shell<'p> {
-    /// Runs a simple command with process substitutions in it.
+    /// Runs a simple command that contains process substitutions.
     pub(super) fn with_processes(&mut self, simple: &'p Simple, is_last: bool) -> Outcome {
         let before = self.descriptors.processes();
         std::thread::scope(|scope| {
             let mut threads = Vec::new();
             let mut beside = |mut shell: Shell<'p>, script: &'p Script| {
                 let builder = Builder::new().name("process substitution".to_owned());
-                // Nobody asks how it ended.
+                // Its result is ignored.
                 let run = move || {
                     let _ = shell.script(script, true);
                 };
@@ -51,7 +51,7 @@ impl<'p> Shell<'p> {
         })
     }
 
-    /// Starts a process substitution, and gives the argument that it becomes.
+    /// Starts a process substitution, and returns its argument.
     pub(super) fn process(
         &mut self,
         script: &'p Script,

@@ -1,4 +1,4 @@
-//! Programs: found once, started by their path, and told of nothing but what they are to know.
+//! Starts programs: each is looked up once, started by its path, and gets only the variables meant for it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -32,17 +32,17 @@ use super::{
 };
 use crate::child;
 
-/// Nothing by that name.
+/// The status if the program was not found.
 const NOT_FOUND: i32 = 127;
 
-/// There, but not to be executed.
+/// The status if the program was found but cannot be executed.
 const NOT_EXECUTED: i32 = 126;
 
-/// Bytes in which bash looks for what makes a file no script.
+/// The number of bytes that bash inspects to see whether a file is a script.
 const BEGINNING: usize = 80;
 
 impl<'p> Shell<'p> {
-    /// Starts a program. The status is that of one that did not start.
+    /// Starts a program. If it is not started, the status to use is returned.
     pub(super) fn spawn(
         &mut self,
         call: &Call<'p>,
@@ -83,7 +83,7 @@ impl<'p> Shell<'p> {
         self.start_program(call, (path, name), &arguments, is_last)
     }
 
-    /// The same for one whose arguments were looked at.
+    /// Starts a program whose arguments were checked.
     fn start_program(
         &mut self,
         call: &Call<'p>,
@@ -121,7 +121,7 @@ impl<'p> Shell<'p> {
                 if is(&error, Errno::NOEXEC)
                     && is_script(&self.directory.join(path.as_os_str())) =>
             {
-                // Bash reads such a file itself.
+                // Bash interprets such a file itself.
                 variables.one_level_up();
                 let bash = self.context.session.find(OsStr::new("bash"));
                 let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
@@ -144,7 +144,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// The arguments behind `command`, with the programs in them that the program starts by their paths.
+    /// The arguments after `command`. Names of programs that the program starts are replaced by their paths.
     fn for_program(&self, call: &Call<'p>) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = (call.arguments.iter().cloned())
             .map(Argument::for_programs)
@@ -173,7 +173,7 @@ impl<'p> Shell<'p> {
         arguments.split_off(call.program)
     }
 
-    /// What is started under a name: a path as it stands, anything else as it is found.
+    /// The file to start: a path is used as it is, a name is looked up.
     fn program_path(&self, name: &OsStr) -> Option<PathBuf> {
         if name.as_bytes().contains(&b'/') {
             return Some(name.into());
@@ -181,7 +181,7 @@ impl<'p> Shell<'p> {
         self.context.session.find(name)
     }
 
-    /// Starts a program in the directory and with the descriptors of this shell.
+    /// Starts a program in this shell's directory, with its descriptors.
     fn start_here(
         &self,
         command: &mut Command,
@@ -207,7 +207,7 @@ impl<'p> Shell<'p> {
         if further.is_empty() {
             return self.begin(command, held);
         }
-        // The pipe by which the start is told of must not have one of the numbers that are about to be replaced.
+        // The pipe that reports the result of exec must not use a number that is about to be replaced.
         let highest = further.iter().map(|further| further.child_fd).max();
         let taken = numbers_up_to(highest.unwrap_or(0)).map_err(NotStarted::Failed)?;
         if command.fd_mappings(further).is_err() {
@@ -232,8 +232,8 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// A standard descriptor. One that is closed is a file that cannot be used in its direction: the system says the same
-    /// of both.
+    /// A standard descriptor. A closed one is replaced by a file opened in the wrong direction, for which the system
+    /// reports the same error.
     fn standard(&self, number: u8) -> io::Result<OwnedFd> {
         match self.descriptors.get(number) {
             Some(open) => open.try_clone_to_owned(),
@@ -242,9 +242,9 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Says why a program did not start, and gives its status.
+    /// Prints why a program was not started, and returns the status.
     fn not_started(&self, line: u32, path: &Path, error: &io::Error) -> i32 {
-        // Relative to this shell's directory, which is not that of the process.
+        // Relative to this shell's directory, not to that of the process.
         let seen = self.directory.join(path.as_os_str());
         let found = std::fs::metadata(seen);
         let is_directory = found.as_ref().is_ok_and(std::fs::Metadata::is_dir);
@@ -279,7 +279,7 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// Says why a program is not started although it may run.
+/// The message for a program that is not started although a rule allows it.
 fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
     let name = name.to_string_lossy();
     match why {
@@ -327,7 +327,7 @@ fn is(error: &io::Error, errno: Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-/// Whether bash would read a file that the system cannot execute: it has no NUL in its first line.
+/// Whether bash would interpret a file that the system cannot execute: there is no NUL in its first line.
 fn is_script(path: &OsStr) -> bool {
     let mut beginning = Vec::new();
     let read =
@@ -336,7 +336,7 @@ fn is_script(path: &OsStr) -> bool {
     read.is_ok() && !first.contains(&0)
 }
 
-/// Takes every descriptor up to this number that is free.
+/// Reserves all free descriptors up to this number.
 fn numbers_up_to(highest: i32) -> io::Result<Vec<OwnedFd>> {
     let nothing = File::open("/dev/null")?;
     let mut taken = Vec::new();

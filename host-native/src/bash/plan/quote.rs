@@ -1,10 +1,10 @@
-//! Text quoted for a shell, as `printf %q` and the messages of bash do it.
+//! Quotes text for a shell, as `printf %q` and bash's messages do.
 
 use std::borrow::Cow;
 
 use super::locale::Locale;
 
-/// The text as a word of a shell.
+/// The text as a shell word.
 pub(super) fn quoted(text: &[u8], locale: Locale) -> Vec<u8> {
     if text.is_empty() {
         return b"''".to_vec();
@@ -27,7 +27,7 @@ pub(super) fn quoted(text: &[u8], locale: Locale) -> Vec<u8> {
     output
 }
 
-/// The name of a file or a program in a message: quoted only where something in it cannot be shown.
+/// The name of a file or program for a message: quoted only if it contains unprintable characters.
 pub(super) fn shown(name: &[u8], locale: Locale) -> Cow<'_, [u8]> {
     match needs_names(name, locale) {
         true => Cow::Owned(with_names(name, locale)),
@@ -35,7 +35,7 @@ pub(super) fn shown(name: &[u8], locale: Locale) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether there is something in a text that cannot be shown.
+/// Whether a text contains unprintable characters.
 fn needs_names(text: &[u8], locale: Locale) -> bool {
     match std::str::from_utf8(text) {
         Ok(text) => text.chars().any(|c| !is_shown(c, locale)),
@@ -47,7 +47,7 @@ fn is_shown(c: char, locale: Locale) -> bool {
     !c.is_control() && (locale.is_utf8 || c.is_ascii())
 }
 
-/// The form `$'…'`.
+/// Quotes as `$'…'`.
 fn with_names(text: &[u8], locale: Locale) -> Vec<u8> {
     let mut output = b"$'".to_vec();
     for chunk in text.utf8_chunks() {

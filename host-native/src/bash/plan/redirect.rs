@@ -1,4 +1,4 @@
-//! Descriptors as values: what `<`, `>` and `>&` change, and what programs are started with.
+//! Descriptors as values: changed by `<`, `>` and `>&`, and passed to programs.
 
 use std::{
     fs::File,
@@ -22,16 +22,16 @@ use super::{
     stream::PIECE,
 };
 
-/// The descriptors of a shell; what is not there is closed.
+/// The open descriptors of a shell.
 #[derive(Debug, Clone)]
 pub(super) struct Descriptors {
-    /// 0 to 9.
+    /// Descriptors 0 to 9; `None` is closed.
     numbered: [Option<Arc<OwnedFd>>; 10],
-    /// What process substitutions are read from, from [`HIGHEST`] downwards.
+    /// The reading ends of process substitutions, from [`HIGHEST`] downwards.
     processes: Vec<Arc<OwnedFd>>,
 }
 
-/// The descriptor of the first process substitution, as bash chooses it.
+/// The descriptor of the first process substitution, the same as in bash.
 pub(super) const HIGHEST: u8 = 63;
 
 impl Descriptors {
@@ -55,7 +55,7 @@ impl Descriptors {
         self.put(number, Some(Arc::new(to)));
     }
 
-    /// Goes on with the input of others.
+    /// Takes over the standard input of another set.
     pub(super) fn take_input_of(&mut self, others: Self) {
         let [input, ..] = others.numbered;
         self.numbered[0] = input;
@@ -67,7 +67,7 @@ impl Descriptors {
         }
     }
 
-    /// Adds what a process substitution is read from, and gives it its number; none where there are no more.
+    /// Adds the reading end of a process substitution and returns its number; `None` if no numbers are left.
     pub(super) fn add_process(&mut self, from: OwnedFd) -> Option<u8> {
         let number = HIGHEST - u8::try_from(self.processes.len()).ok()?;
         if number < 10 {
@@ -81,12 +81,12 @@ impl Descriptors {
         self.processes.len()
     }
 
-    /// Closes the process substitutions behind so many.
+    /// Closes all process substitutions after the first `count`.
     pub(super) fn keep_processes(&mut self, count: usize) {
         self.processes.truncate(count);
     }
 
-    /// Everything above the three standard descriptors, with its number.
+    /// All descriptors above the three standard ones, with their numbers.
     pub(super) fn above_standard(&self) -> impl Iterator<Item = (i32, BorrowedFd<'_>)> {
         let numbered = (3..).zip(self.numbered.iter().skip(3));
         let numbered = numbered.filter_map(|(number, open)| Some((number, open.as_ref()?.as_fd())));
@@ -95,9 +95,9 @@ impl Descriptors {
     }
 }
 
-/// Why a redirection was not made. What there is to say was said.
+/// Why a redirection failed. The message was already printed.
 pub(super) enum Refusal {
-    /// The command does not run, and has this status.
+    /// The command is not run, and has this status.
     Status(i32),
     /// The shell ends.
     Leave(Leave),
@@ -110,7 +110,7 @@ impl From<Leave> for Refusal {
 }
 
 impl<'p> Shell<'p> {
-    /// Changes the descriptors, one redirection after the other.
+    /// Applies the redirections in order.
     pub(super) fn redirect(&mut self, all: &'p [Redirection]) -> Result<(), Refusal> {
         for redirection in all {
             let descriptor = redirection.descriptor;
@@ -212,7 +212,7 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// Something to read the text from: a pipe that holds all of it, or a file without a name.
+/// A readable file that contains the text: a pipe that holds all of it, or an anonymous file.
 pub(super) fn holding(text: &[u8]) -> io::Result<OwnedFd> {
     if text.len() <= PIECE {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;

@@ -1,23 +1,24 @@
-//! Which repositories git takes orders from when a plan starts it.
+//! Limits which repositories git uses when a plan starts it.
 //!
-//! The configuration of a repository names programs that git runs (`core.fsmonitor`). `.git` is a place that becomes authority; a
-//! folder under another name that looks like a repository is one to git as well, and anybody who may write files can make one.
-//! A confined command may also make one with that name; so outside of the sandbox git uses only those that were there before.
+//! The configuration of a repository can name programs that git runs (`core.fsmonitor`). `.git` is protected by the
+//! permission rules. But git also recognizes a folder of another name as a repository by its contents, and anyone who
+//! may write files can create one. A confined command may even create one named `.git`; so outside of the sandbox,
+//! git uses only repositories that existed before.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use super::variables::Variables;
 
-/// How many pairs of names and values the environment holds (git-config(1)).
+/// The number of name-value pairs in the environment (git-config(1)).
 const COUNT: &str = "GIT_CONFIG_COUNT";
 
-/// Has git use only repositories that are called `.git`, or that are named to it; and of those only some.
+/// Makes git use only repositories named `.git` or named explicitly, and optionally only those of a list.
 pub(super) fn restrict(variables: &mut Variables, only: Option<&[PathBuf]>) {
     let mut settings: Vec<(&str, OsString)> = vec![("safe.bareRepository", "explicit".into())];
     if let Some(folders) = only {
-        // Git asks who owns a repository, unless it is one of these; as if none were this user's.
+        // Git then checks the owner of each repository that is not listed as safe, as if it belonged to another user.
         variables.export("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1".into());
-        // The first takes away what a configuration says.
+        // The empty value clears the list from the configuration.
         settings.push(("safe.directory", OsString::new()));
         settings.extend(
             folders

@@ -1,7 +1,7 @@
-//! What a program may change, as the kernel holds it: Landlock, for one program alone.
+//! Restricts what a single program may change, using Landlock.
 //!
-//! The rules are put on a thread that does nothing but start the program, which inherits them. They are about handles: whatever
-//! is renamed or exchanged while the program runs, it changes nothing outside of what was opened.
+//! The rules are applied to a thread that only starts the program, which inherits them. They refer to handles: even
+//! if files are renamed or replaced while the program runs, it can change nothing outside of the opened ones.
 
 use std::{io, os::fd::OwnedFd, sync::OnceLock};
 
@@ -12,10 +12,10 @@ use landlock::{
 
 use super::change::Change;
 
-/// The oldest version in which files can be moved from folder to folder at all.
+/// The oldest version that supports moving files between folders.
 const NEEDED: ABI = ABI::V2;
 
-/// The newest whose rights are known here.
+/// The newest version whose rights are known here.
 const NEWEST: ABI = ABI::V3;
 
 /// Rules for one program.
@@ -23,10 +23,10 @@ const NEWEST: ABI = ABI::V3;
 pub(super) struct Restriction(RulesetCreated);
 
 impl Restriction {
-    /// Rules that let a program change what lies below these handles, and nothing else; none where the kernel cannot hold it.
+    /// Rules that let a program change only what is below these handles; `None` if the kernel does not support it.
     ///
     /// # Errors
-    /// The system refuses: no descriptors are left, for example.
+    /// The error of the operating system, for example when no descriptors are left.
     pub(super) fn to(changes: Vec<(OwnedFd, Change)>) -> io::Result<Option<Self>> {
         if !is_available() {
             return Ok(None);
@@ -44,7 +44,7 @@ impl Restriction {
         Ok(Some(Self(created().map_err(io::Error::other)?)))
     }
 
-    /// Runs something on a thread of its own, under these rules.
+    /// Runs a closure on a separate thread under these rules.
     pub(super) fn around<T: Send>(self, start: impl FnOnce() -> T + Send) -> io::Result<T> {
         std::thread::scope(|scope| {
             let held = std::thread::Builder::new().spawn_scoped(scope, || {
@@ -70,14 +70,14 @@ fn is_available() -> bool {
     })
 }
 
-/// What the kernel calls it.
+/// The Landlock rights for a change.
 fn rights(change: Change) -> BitFlags<AccessFs> {
     match change {
         Change::Write => AccessFs::WriteFile | AccessFs::Truncate,
         Change::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
         Change::MakeFolders => AccessFs::MakeDir.into(),
         Change::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
-        // The kernel moves nothing to where more may be done with it than where it was.
+        // The kernel only allows a move if the target folder does not have more rights than the source.
         Change::Take => AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer,
         Change::Place => {
             let writing = AccessFs::WriteFile | AccessFs::Truncate;

@@ -1,10 +1,10 @@
-//! Systems without Landlock hold no program to anything.
+//! Systems without Landlock restrict no program.
 
 use std::{io, os::fd::OwnedFd};
 
 use super::change::Change;
 
-/// Rules for one program: there are none.
+/// Rules for one program; there are none here.
 #[derive(Debug)]
 pub(super) enum Restriction {}
 

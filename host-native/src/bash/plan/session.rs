@@ -1,4 +1,4 @@
-//! What a plan starts from: directory, environment, search path.
+//! The initial state of a plan: directory, environment, search path.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,10 +11,10 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use super::{directory::Directory, variables::Variables};
 
-/// The search path of bash where there is no other.
+/// The default search path of bash.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Variables that change how a shell reads or finds commands. No program is told of them.
+/// Variables that change how a shell parses or finds commands. They are not passed to programs.
 const UNTOLD: [&str; 7] = [
     "BASH_ENV",
     "ENV",
@@ -25,7 +25,7 @@ const UNTOLD: [&str; 7] = [
     "GLOBIGNORE",
 ];
 
-/// Functions that a bash hands to those it starts.
+/// The prefix of functions that bash exports to its children.
 const FUNCTIONS: &[u8] = b"BASH_FUNC_";
 
 /// The directory and the environment of a plan.
@@ -34,30 +34,30 @@ pub struct Session {
     pub(super) variables: Variables,
     pub(super) directory: Directory,
     path: Vec<PathBuf>,
-    /// Those that git may use; none for any.
+    /// The repositories that git may use; `None` for any.
     pub(super) repositories: Option<Vec<PathBuf>>,
 }
 
-/// Why there can be no session.
+/// Why a session cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The directory cannot be entered.
     #[error("The working directory `{directory}` cannot be entered: {source}.")]
     Directory {
-        /// As it was given.
+        /// The path as given.
         directory: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Session {
-    /// The variables that programs get.
+    /// The exported variables.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         self.variables.exported().collect()
     }
 
-    /// With variables that programs do not get.
+    /// Adds variables that are not exported.
     #[must_use]
     pub fn with_variables(
         mut self,
@@ -65,32 +65,32 @@ impl Session {
     ) -> Self {
         for (name, value) in variables {
             if let Some(name) = name.to_str() {
-                // What lasts is far smaller than what a line may set.
+                // The persisted variables are far below the size limit.
                 let _ = self.variables.set(name, value);
             }
         }
         self
     }
 
-    /// With git using these repositories only.
+    /// Limits git to these repositories.
     #[must_use]
     pub fn with_repositories(mut self, repositories: Vec<PathBuf>) -> Self {
         self.repositories = Some(repositories);
         self
     }
 
-    /// Where it begins, without links.
+    /// The initial directory, without symbolic links.
     ///
     /// # Errors
-    /// What the system says: it has no such name any more.
+    /// The error of the operating system if the directory no longer has such a path.
     pub(crate) fn directory(&self) -> io::Result<PathBuf> {
         self.directory.physical()
     }
 
-    /// With these variables, as a process would inherit them, in an absolute directory.
+    /// With these environment variables, in an absolute directory.
     ///
     /// # Errors
-    /// [`SessionError`] when there is no such directory.
+    /// [`SessionError`] if the directory cannot be entered.
     pub fn new(
         directory: &str,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -122,7 +122,7 @@ impl Session {
         })
     }
 
-    /// The same as [`find`](Self::find), for a line that is printed; none for what is no text.
+    /// Like [`find`](Self::find), for printing a plan; `None` if the path is not UTF-8.
     pub(crate) fn find_text(&self, name: &str) -> Option<String> {
         self.find(name.as_ref())?
             .into_os_string()
@@ -130,10 +130,10 @@ impl Session {
             .ok()
     }
 
-    /// The file that a program's name means, as bash finds it: the first that can be executed, else the first that is there.
+    /// The file of a program name, as bash finds it: the first executable one, else the first existing one.
     pub(crate) fn find(&self, name: &OsStr) -> Option<PathBuf> {
         let mut there = None;
-        // A path is no name.
+        // A path is not looked up.
         if name.is_empty() || name.as_bytes().contains(&b'/') {
             return None;
         }
@@ -160,7 +160,7 @@ fn is_untold(name: &OsStr) -> bool {
     name.as_bytes().starts_with(FUNCTIONS) || UNTOLD.iter().any(|untold| name == *untold)
 }
 
-/// A search path without the entries that mean another place in another directory.
+/// The search path without relative entries, which depend on the directory.
 fn absolute_entries(path: &OsStr) -> OsString {
     let entries = path.as_bytes().split(|b| *b == b':');
     let absolute: Vec<&[u8]> = entries.filter(|entry| entry.starts_with(b"/")).collect();

@@ -1,4 +1,4 @@
-//! A shell as a value, and how it runs lists, groups and loops.
+//! A shell as a value; runs lists, groups and loops.
 
 use std::{
     ffi::OsStr,
@@ -23,10 +23,10 @@ use super::{
     variables::Variables,
 };
 
-/// SIGINT, of which a shell that is not asked says nothing.
+/// SIGINT; a non-interactive shell prints nothing about it.
 const INTERRUPTED: i32 = 2;
 
-/// What ends a process that writes where nobody reads.
+/// SIGPIPE, which ends a process that writes to a pipe without readers.
 pub(super) const BROKEN_PIPE: i32 = 13;
 
 /// SIGTERM.
@@ -37,19 +37,19 @@ const TERMINATED: i32 = 15;
 pub(super) struct LineContext<'p> {
     pub(super) plan: &'p CommandPlan,
     pub(super) files: &'p [PlannedFile],
-    /// Where a `cd` may lead that was not judged by itself; empty for anywhere.
+    /// Where an unapproved `cd` may lead; empty for anywhere.
     pub(super) workspace: &'p [String],
-    /// Files that plain file commands name which only the mode lets run.
+    /// Files that file commands may change only because of the permission mode.
     pub(super) held: &'p [String],
-    /// There are no plain file commands that a rule lets run.
+    /// Whether no rule allows a file command.
     pub(super) all_held: bool,
     pub(super) session: &'p Session,
     pub(super) control: &'p Control,
-    /// Rules have held something back.
+    /// Whether rules have prevented something.
     pub(super) withheld: AtomicBool,
 }
 
-/// A shell. A copy is a subshell.
+/// A shell. A clone is a subshell.
 #[derive(Debug, Clone)]
 pub(super) struct Shell<'p> {
     pub(super) context: &'p LineContext<'p>,
@@ -58,27 +58,27 @@ pub(super) struct Shell<'p> {
     pub(super) descriptors: Descriptors,
     /// `$?`
     pub(super) status: i32,
-    /// Loops around what runs now.
+    /// The number of enclosing loops.
     pub(super) loops: u32,
-    /// It is what a substitution runs, which says nothing of programs that a signal ends.
+    /// Whether this is the shell of a substitution, which prints no messages about programs ended by a signal.
     pub(super) is_substitution: bool,
-    /// Bytes that the words of the command have become.
+    /// The size of the command's expanded words so far, in bytes.
     pub(super) expanded: usize,
     pub(super) voice: Arc<Voice>,
 }
 
-/// Why what comes next does not run.
+/// Why the following commands are not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leave {
     /// This many loops end.
     Break(u32),
-    /// This many loops but one end, and that one goes on.
+    /// All but the last of this many loops end, and the last one continues.
     Continue(u32),
-    /// The shell ends with its status.
+    /// The shell exits with its status.
     Exit,
-    /// The shell is ended by a signal.
+    /// A signal ends the shell.
     Killed(i32),
-    /// Everything stops.
+    /// The plan is being stopped.
     Stopped,
 }
 
@@ -99,7 +99,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Runs commands. When they are the last of a shell, the last of them takes the shell's place.
+    /// Runs commands. With `is_last`, the last of them replaces the shell.
     pub(super) fn script(&mut self, script: &'p Script, is_last: bool) -> Outcome {
         let count = script.lists.len();
         for (index, list) in script.lists.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Runs something with other descriptors.
+    /// Runs a closure with redirections applied.
     pub(super) fn redirected(
         &mut self,
         redirections: &'p [Redirection],
@@ -154,7 +154,7 @@ impl<'p> Shell<'p> {
             Err(Refusal::Leave(leave)) => Err(leave),
         };
         let ended = std::mem::replace(&mut self.descriptors, before);
-        // What was read of the input and given back is what there is of it.
+        // Input that was read and replaced stays replaced, unless it was redirected here.
         if redirections.iter().all(|it| it.descriptor != 0) {
             self.descriptors.take_input_of(ended);
         }
@@ -194,7 +194,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Runs something in a copy of this shell.
+    /// Runs a closure in a clone of this shell.
     pub(super) fn subshell(&self, run: impl FnOnce(&mut Self) -> Outcome) -> Result<Ending, Leave> {
         let mut copy = self.clone();
         copy.loops = 0;
@@ -203,7 +203,7 @@ impl<'p> Shell<'p> {
         copy.ending(outcome)
     }
 
-    /// How this shell ends, if this is how its last command left it.
+    /// How this shell ends after its last command's outcome.
     pub(super) fn ending(&self, outcome: Outcome) -> Result<Ending, Leave> {
         match outcome {
             Err(Leave::Stopped) => Err(Leave::Stopped),
@@ -213,7 +213,7 @@ impl<'p> Shell<'p> {
     }
 
     fn for_each(&mut self, name: &'p str, words: &'p [Word], body: &'p Script) -> Outcome {
-        // What is wrong with the words is said of the line of the first command inside; the tree knows no other.
+        // Errors in the words are reported for line 1, since the tree has no line for them.
         let values = self.words(words, 1)?;
         if values.is_empty() {
             self.status = 0;
@@ -236,7 +236,7 @@ impl<'p> Shell<'p> {
         let mut last = 0;
         self.loops += 1;
         let outcome = loop {
-            // A loop without any command in it would never look.
+            // A loop that contains no command would otherwise never check this.
             if self.context.control.is_stopping() {
                 break Err(Leave::Stopped);
             }
@@ -273,12 +273,12 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Takes the status of what ended, and says of what signal it died if bash would.
+    /// Sets the status from an ended program, and prints a message about a signal if bash would.
     pub(super) fn ended(&mut self, ending: Ending, program: Option<(u32, u32, &str)>) {
         self.status = match ending {
             Ending::Code(code) => code,
             Ending::Signal(signal) => 128 + signal,
-            // Said by whoever stops.
+            // The message is printed by whoever stops the plan.
             Ending::Stopped => 130,
         };
         let (Ending::Signal(signal), Some((line, id, text))) = (ending, program) else {
@@ -296,12 +296,12 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Says something on standard error.
+    /// Prints an error on standard error.
     pub(super) fn complain(&self, line: u32, text: &[u8]) {
         self.say(&self.voice.line(line, text));
     }
 
-    /// Says what rules hold back.
+    /// Prints that rules have prevented something.
     pub(super) fn withhold(&self, line: u32, text: &[u8]) {
         self.context.withheld.store(true, Ordering::Relaxed);
         self.complain(line, text);
@@ -310,12 +310,12 @@ impl<'p> Shell<'p> {
     /// Writes to standard error.
     pub(super) fn say(&self, bytes: &[u8]) {
         if let Some(stderr) = self.descriptors.get(2) {
-            // There is nowhere to say that nothing can be said.
+            // If standard error fails, there is nowhere to report it.
             let _ = write_all(stderr, bytes, self.context.control);
         }
     }
 
-    /// Writes what a builtin has to say; its status is 1 where that does not work.
+    /// Writes the output of a builtin; on failure, the status is 1.
     pub(super) fn print(&mut self, line: u32, builtin: &str, bytes: &[u8]) -> Outcome {
         if bytes.is_empty() {
             return Ok(());
@@ -339,7 +339,7 @@ impl<'p> Shell<'p> {
                 self.status = 1;
                 Ok(())
             }
-            // Said of reading alone.
+            // Only occurs when reading.
             Err(Broken::TooMuch) => Ok(()),
         }
     }
@@ -349,7 +349,7 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// None when a loop goes on after this; else how it ends.
+/// `None` if the loop continues; otherwise its outcome.
 fn goes_on(outcome: &mut Outcome) -> Option<Outcome> {
     match *outcome {
         Ok(()) | Err(Leave::Continue(0 | 1)) => {
@@ -363,7 +363,7 @@ fn goes_on(outcome: &mut Outcome) -> Option<Outcome> {
     }
 }
 
-/// The system's words for a signal.
+/// The system's description of a signal.
 fn described(signal: rustix::process::Signal) -> String {
     use rustix::process::Signal;
     match signal {

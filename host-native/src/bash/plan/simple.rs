@@ -1,4 +1,4 @@
-//! Simple commands: assignments, builtins, programs, and shells within the shell.
+//! Simple commands: assignments, builtins, programs, and inner shells.
 
 use std::{ffi::OsString, sync::Arc};
 
@@ -17,32 +17,32 @@ use super::{
     shell::{Leave, Outcome, Shell},
 };
 
-/// The word that runs what follows it as a builtin or a program, and never as a function.
+/// The word that runs the next word as a builtin or a program, but not as a function.
 const COMMAND: &str = "command";
 
-/// What a simple command is, as its literal words say.
+/// The kind of a simple command, from its literal words.
 pub(super) enum Kind<'p> {
     /// Only assignments and redirections.
     Nothing,
     Builtin(Builtin),
-    /// `bash -c LINE`: a shell that is no process of its own.
+    /// `bash -c LINE`: a shell that needs no separate process.
     Shell(&'p Script),
     Program,
 }
 
-/// A simple command whose words have become arguments.
+/// A simple command with expanded words.
 pub(super) struct Call<'p> {
     pub(super) simple: &'p Simple,
-    /// The word that names what runs: not the first behind `command`.
+    /// The index of the word that names what is run; not the first word after `command`.
     pub(super) program: usize,
-    /// The arguments, the program's name among them.
+    /// The arguments, including the program's name.
     pub(super) arguments: Vec<Argument>,
-    /// Where the arguments of each word begin.
+    /// Where the arguments of each word start.
     pub(super) starts: Vec<usize>,
     pub(super) assignments: Vec<(&'p str, OsString)>,
 }
 
-/// The word of a command that names what runs.
+/// The index of the word that names what is run.
 pub(super) fn program_word(simple: &Simple) -> usize {
     let literal = |at: usize| simple.words.get(at).and_then(Word::as_literal);
     let mut at = 0;
@@ -53,7 +53,7 @@ pub(super) fn program_word(simple: &Simple) -> usize {
     at
 }
 
-/// What a command is.
+/// The kind of a command.
 pub(super) fn kind(simple: &Simple) -> Kind<'_> {
     if simple.words.is_empty() {
         return Kind::Nothing;
@@ -71,7 +71,7 @@ pub(super) fn kind(simple: &Simple) -> Kind<'_> {
     }
 }
 
-/// The line of a command that is a shell with `-c LINE`, and nothing around it.
+/// The line of a command that is only a shell with `-c LINE`.
 fn own_script(simple: &Simple) -> Option<&Script> {
     let program = program_word(simple);
     let name = simple.words.get(program)?.as_literal()?;
@@ -89,7 +89,7 @@ fn own_script(simple: &Simple) -> Option<&Script> {
     })
 }
 
-/// Whether a command is a program and nothing has to run before it starts.
+/// Whether a command is a program that needs nothing to be run before it starts.
 pub(super) fn is_plain_program(simple: &Simple) -> bool {
     let is_plain = |word: &Word| {
         let runs = |part: &Part| matches!(part, Part::Substitution { .. } | Part::Process { .. });
@@ -98,7 +98,7 @@ pub(super) fn is_plain_program(simple: &Simple) -> bool {
     matches!(kind(simple), Kind::Program)
         && simple.words.iter().all(is_plain)
         && simple.assignments.iter().all(|a| is_plain(&a.value))
-        // A named pipe is waited for, and others go on meanwhile.
+        // Opening a named pipe blocks, and other stages must continue meanwhile.
         && simple.redirections.iter().all(|redirection| match &redirection.to {
             Target::Text(word) => is_plain(word),
             Target::Read(_) | Target::Write { .. } => false,
@@ -111,7 +111,7 @@ impl<'p> Shell<'p> {
         if simple.words.is_empty() {
             return self.assign(simple);
         }
-        // Bash stays where it has descriptors to restore.
+        // Bash stays if it has descriptors to restore.
         let is_last = is_last && simple.redirections.is_empty();
         if simple
             .words
@@ -135,11 +135,11 @@ impl<'p> Shell<'p> {
         })
     }
 
-    /// Sets variables for the shell itself.
+    /// Sets shell variables.
     fn assign(&mut self, simple: &'p Simple) -> Outcome {
         let before = self.status;
         self.expanded = 0;
-        // The status of the last substitution, if there is one.
+        // The status is that of the last substitution, if there is one.
         let mut substituted = false;
         for assignment in &simple.assignments {
             substituted |= has_substitution(&assignment.value);
@@ -169,7 +169,7 @@ impl<'p> Shell<'p> {
         self.expanded = 0;
         let mut arguments = Vec::with_capacity(simple.words.len());
         let mut starts = Vec::with_capacity(simple.words.len());
-        // To a builtin it is a word as any other.
+        // For a builtin, it is an ordinary word.
         let is_program = !matches!(kind(simple), Kind::Builtin(_));
         let mut expanded = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
@@ -205,12 +205,12 @@ impl<'p> Shell<'p> {
         })
     }
 
-    /// Starts a plain program, and leaves its ending to others. The status is that of one that did not start.
+    /// Starts a plain program without waiting for it. If it is not started, the status to use is returned.
     pub(super) fn start(&mut self, simple: &'p Simple) -> Result<Result<Running, i32>, Leave> {
         self.start_as(simple, false)
     }
 
-    /// The same, for one that takes the place of the shell.
+    /// The same for a program that replaces the shell.
     pub(super) fn start_last(&mut self, simple: &'p Simple) -> Result<Result<Running, i32>, Leave> {
         self.start_as(simple, true)
     }
@@ -255,7 +255,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Runs the line of `bash -c LINE` as the process would that bash starts for it.
+    /// Runs the line of `bash -c LINE` like the process that bash would start for it.
     fn inner_shell(&mut self, script: &'p Script, call: &Call<'p>, is_last: bool) -> Outcome {
         let name = call
             .simple
@@ -264,7 +264,7 @@ impl<'p> Shell<'p> {
             .and_then(Word::as_literal);
         let name = name.unwrap_or_default();
         let session = self.context.session;
-        // A shell of another kind is started with the line as text; without one the line fails as any other.
+        // Other shells are started as programs with the line as text; if there is none, this fails like any missing program.
         let Some(dialect) = dialect(session, name) else {
             return self.program(call, is_last);
         };
@@ -291,7 +291,7 @@ impl<'p> Shell<'p> {
         match ending {
             Ending::Signal(signal) if is_last => Err(Leave::Killed(signal)),
             ending => {
-                // The process that bash would have started; here it is this one.
+                // Bash would print the id of the inner process; here it is this one.
                 let id = std::process::id();
                 self.ended(
                     ending,
@@ -303,14 +303,14 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// What became of a word, but for the files that its patterns find.
+/// An expanded word, before pathname expansion.
 enum Expanded {
-    /// The file of a process substitution.
+    /// The path of a process substitution.
     File(Argument),
     Fields(Vec<Field>),
 }
 
-/// Whether an option and an expansion are one option with a number: anything else could be more options.
+/// Whether an option and an expansion form one option with a number. Anything else could add more options.
 fn are_one_number(fields: &[Argument]) -> bool {
     match fields {
         [option] => {
@@ -325,7 +325,7 @@ fn has_substitution(word: &Word) -> bool {
     (word.parts.iter()).any(|part| matches!(part, Part::Substitution { .. }))
 }
 
-/// Whose words and ways a shell of this name has; none for one that is not known here, or not there.
+/// The dialect of a shell of this name; `None` if it is unknown or does not exist.
 pub(super) fn dialect(session: &Session, name: &str) -> Option<Dialect> {
     let path = match name.contains('/') {
         true => name.into(),

@@ -1,4 +1,4 @@
-//! Reading and writing by the shell itself, which ends when everything is to stop.
+//! Blocking reads and writes of the shell itself, which end when the plan is stopped.
 
 use std::os::fd::AsFd;
 
@@ -9,20 +9,20 @@ use rustix::{
 
 use super::control::Control;
 
-/// Bytes that a pipe takes at once when it takes any.
+/// The number of bytes that a writable pipe accepts at once.
 pub(super) const PIECE: usize = 4096;
 
-/// Bytes of output that a substitution may have.
+/// The maximum size of a substitution's output, in bytes.
 const MAX_OUTPUT: usize = 256 << 20;
 
-/// Why something was not read or written.
+/// Why a read or write failed.
 #[derive(Debug)]
 pub(super) enum Broken {
-    /// Everything stops.
+    /// The plan is being stopped.
     Stopped,
-    /// A substitution has more output than fits.
+    /// The output of a substitution is too large.
     TooMuch,
-    /// The system says.
+    /// The error of the operating system.
     Failed(Errno),
 }
 
@@ -50,7 +50,7 @@ pub(super) fn read_all(from: impl AsFd, control: &Control) -> Result<Vec<u8>, Br
     }
 }
 
-/// Writes all of it.
+/// Writes all bytes.
 pub(super) fn write_all(to: impl AsFd, mut bytes: &[u8], control: &Control) -> Result<(), Broken> {
     while !bytes.is_empty() {
         wait(&to, PollFlags::OUT, control)?;
@@ -63,7 +63,7 @@ pub(super) fn write_all(to: impl AsFd, mut bytes: &[u8], control: &Control) -> R
     Ok(())
 }
 
-/// Waits until a descriptor is ready, or everything is to stop.
+/// Waits until a descriptor is ready, or the plan is stopped.
 pub(super) fn wait(on: impl AsFd, what: PollFlags, control: &Control) -> Result<(), Broken> {
     loop {
         let stopped = control.stopped();

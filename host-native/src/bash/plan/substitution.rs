@@ -1,4 +1,4 @@
-//! `$(…)`: what commands write, as text.
+//! `$(…)`: the output of commands as text.
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use windlass_shell::{Command, Script, Simple};
@@ -12,7 +12,7 @@ use super::{
 };
 
 impl<'p> Shell<'p> {
-    /// Runs commands in a subshell, and takes what they write. Its status becomes that of this shell.
+    /// Runs commands in a subshell and returns their output. Sets this shell's status to theirs.
     pub(super) fn substitute(&mut self, script: &'p Script, line: u32) -> Result<Vec<u8>, Leave> {
         let (reader, writer) = match pipe_with(PipeFlags::CLOEXEC) {
             Ok(pipe) => pipe,
@@ -28,7 +28,7 @@ impl<'p> Shell<'p> {
         let (output, ending) = match only_program(script) {
             Some(simple) => {
                 let started = inner.start_last(simple);
-                // The end to write to is the program's alone from here on.
+                // Drops this copy of the writing end, so that only the program holds it.
                 drop(inner);
                 let output = read_all(&reader, control);
                 drop(reader);
@@ -91,7 +91,7 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// The one program that a script is, if it is no more than that.
+/// The program of a script that consists of a single one.
 fn only_program(script: &Script) -> Option<&Simple> {
     let [list] = script.lists.as_slice() else {
         return None;

@@ -1,16 +1,16 @@
-//! What the keyword `time` says.
+//! The report of the keyword `time`.
 
 use std::time::{Duration, Instant};
 
 use super::control::Control;
 
-/// A pipeline that is timed.
+/// Times a pipeline.
 pub(super) struct Timer {
     begun: Instant,
     before: Used,
 }
 
-/// The time that programs have used.
+/// The CPU time used by programs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used {
     pub(super) user: Duration,
@@ -25,7 +25,7 @@ impl Timer {
         }
     }
 
-    /// In the form of bash.
+    /// The report in the format of bash.
     pub(super) fn report(self, control: &Control) -> String {
         let now = control.count_time();
         format!(
@@ -47,13 +47,13 @@ fn shown(time: Duration) -> String {
     )
 }
 
-/// What a program that has ended, and was not waited for yet, has used with all whom it started and waited for.
+/// The CPU time of an exited, unreaped process and its reaped children.
 #[cfg(target_os = "linux")]
 pub(super) fn used(id: u32) -> Used {
-    /// Parts of a second in which the kernel counts for people.
+    /// Clock ticks per second in `/proc`.
     const TICKS: u64 = 100;
     let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    // The name in brackets can hold anything.
+    // The name in parentheses can contain any characters.
     let numbers = status.rsplit_once(')').map_or("", |(_, numbers)| numbers);
     let ticks: Vec<u64> = numbers
         .split_whitespace()
@@ -71,7 +71,7 @@ pub(super) fn used(id: u32) -> Used {
     }
 }
 
-/// Not known here.
+/// Not available on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn used(_id: u32) -> Used {
     Used::default()

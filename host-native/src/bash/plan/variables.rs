@@ -1,4 +1,4 @@
-//! The variables of a shell, and what of them its programs get.
+//! The variables of a shell, and which of them are exported.
 
 use std::{
     collections::BTreeMap,
@@ -8,18 +8,18 @@ use std::{
 
 use windlass_core::tool::ShellVariable;
 
-/// Bytes of all values that a line sets; a shell of its own would take them from this process, too.
+/// The maximum size of all values that a line sets, in bytes; a separate shell process would use that memory too.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Variables by name. A copy costs nothing until it is changed.
+/// Variables by name. Cloning is cheap; the data is copied on the first change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables(Arc<BTreeMap<OsString, Variable>>, Set);
 
-/// How many bytes were set.
+/// The number of bytes that were set.
 #[derive(Debug, Clone, Copy, Default)]
 struct Set(usize);
 
-/// Values that are too large together.
+/// The values together are too large.
 #[derive(Debug)]
 pub(super) struct TooLarge;
 
@@ -30,7 +30,7 @@ struct Variable {
 }
 
 impl Variables {
-    /// Those of a shell that was just started in a directory.
+    /// The variables of a shell that was just started in a directory.
     pub(super) fn inherited(
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         directory: &OsStr,
@@ -41,7 +41,7 @@ impl Variables {
         };
         let known = environment.into_iter().map(export).collect();
         let mut variables = Self(Arc::new(known), Set::default());
-        // What is no directory any more is forgotten, as bash does.
+        // Unset if it is no longer a directory, as in bash.
         if let Some(old) = variables.get("OLDPWD")
             && !std::path::Path::new(old).is_dir()
         {
@@ -52,12 +52,12 @@ impl Variables {
         variables
     }
 
-    /// Those of a shell that this one starts.
+    /// The variables of a bash started by this shell.
     pub(super) fn of_child(&self, directory: &OsStr) -> Self {
         Self::inherited(self.exported(), directory)
     }
 
-    /// Those of a shell that is not bash: nothing is counted.
+    /// The variables of another shell started by this one, without `SHLVL` handling.
     pub(super) fn of_plain_child(&self, directory: &OsStr) -> Self {
         let mut child = Self::default();
         for (name, value) in self.exported() {
@@ -73,13 +73,13 @@ impl Variables {
             .map(|known| known.value.as_os_str())
     }
 
-    /// Whether programs get it.
+    /// Whether the variable is exported.
     pub(super) fn is_exported(&self, name: &str) -> bool {
         let known = self.0.get(OsStr::new(name));
         known.is_some_and(|variable| variable.exported)
     }
 
-    /// Sets a variable; one that programs get, they go on getting.
+    /// Sets a variable. An exported variable stays exported.
     pub(super) fn set(&mut self, name: &str, value: OsString) -> Result<(), TooLarge> {
         let before = self.get(name).map_or(0, OsStr::len);
         let bytes = self.1.0.saturating_sub(before).saturating_add(value.len());
@@ -94,13 +94,13 @@ impl Variables {
         Ok(())
     }
 
-    /// Sets a variable that programs get.
+    /// Sets and exports a variable.
     pub(super) fn export(&mut self, name: &str, value: OsString) {
         let exported = true;
         Arc::make_mut(&mut self.0).insert(name.into(), Variable { value, exported });
     }
 
-    /// Makes a variable what it was before.
+    /// Restores a variable from an earlier state.
     pub(super) fn take_from(&mut self, before: &Self, name: &str) {
         match before.0.get(OsStr::new(name)) {
             Some(variable) => {
@@ -114,7 +114,7 @@ impl Variables {
         Arc::make_mut(&mut self.0).remove(OsStr::new(name));
     }
 
-    /// Those that are not as they were; what is no text is left out.
+    /// The variables that have changed; those that are not UTF-8 are left out.
     pub(super) fn changed_since(&self, before: &Self) -> Vec<ShellVariable> {
         if Arc::ptr_eq(&self.0, &before.0) {
             return Vec::new();
@@ -134,7 +134,7 @@ impl Variables {
             .collect()
     }
 
-    /// What a program gets.
+    /// The exported variables.
     pub(super) fn exported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         let exported = self.0.iter().filter(|(_, variable)| variable.exported);
         exported.map(|(name, variable)| (name.clone(), variable.value.clone()))
@@ -152,7 +152,7 @@ impl Variables {
         self.export("SHLVL", level.to_string().into());
     }
 
-    /// As for a program that takes the place of the shell.
+    /// Lowers `SHLVL`, as bash does for a program that replaces the shell.
     pub(super) fn one_level_up(&mut self) {
         let level = (self.level().saturating_sub(1)).max(0);
         self.export("SHLVL", level.to_string().into());

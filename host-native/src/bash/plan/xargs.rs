@@ -1,8 +1,8 @@
-//! `xargs`: what it reads becomes arguments of a program.
+//! `xargs`: checks the input that becomes arguments of a program.
 //!
-//! It is taken apart here, byte by byte, and held against the rules as the arguments that it will be, in their order. Then `xargs` is
-//! given what was taken apart, written anew in a way that it can read in one way only. Input that readers take apart differently is
-//! refused, and so is an item that would be an option.
+//! The input is parsed here, byte by byte, and checked against the rules as the arguments that it will become, in
+//! order. Then `xargs` gets the parsed items in an unambiguous form. Ambiguous input is refused, and so is an item
+//! that would become an option.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -21,30 +21,30 @@ use super::{
     stream::{Broken, read_all},
 };
 
-/// More items than are held against the rules.
+/// The maximum number of items that are checked.
 const MOST_ITEMS: usize = 500_000;
 
-/// Bytes of arguments that go into one call of a program for sure.
+/// The number of bytes of arguments that certainly fit into one call of a program.
 const MOST_IN_ONE_CALL: usize = 64 << 10;
 
 const TOO_MANY: &str = "more items than can be held against the rules";
 
-/// How `xargs` takes its input apart, as its options say.
+/// How `xargs` parses its input, according to its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Options {
-    /// The text that stands for a line (`-I`).
+    /// The placeholder that is replaced by a line (`-I`).
     replaced: Option<String>,
-    /// The byte that ends an item (`-0`, `-d`); none where blanks do, and quotes count.
+    /// The byte that ends an item (`-0`, `-d`); `None` if blanks do, with quoting.
     delimiter: Option<u8>,
-    /// The program is called with parts of what is read, as an option says.
+    /// Whether an option makes each call get only a part of the input.
     is_in_parts: bool,
 }
 
 /// Why `xargs` is not started.
 pub(super) enum RefusedInput {
-    /// What it would read is no argument that the program may have.
+    /// The input becomes an argument that the program may not be given.
     Argument(RefusedArgument),
-    /// What it would have copied, moved or removed may not be.
+    /// The input names files that may not be copied, moved or removed.
     Files(NotHeld),
 }
 
@@ -54,17 +54,17 @@ impl From<RefusedArgument> for RefusedInput {
     }
 }
 
-/// Its input, taken apart.
+/// The parsed input.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Input {
-    /// The items, in their order.
+    /// The items, in order.
     items: Vec<OsString>,
-    /// What `xargs` is given in the place of what was read.
+    /// The text that `xargs` gets instead of the original input.
     text: Vec<u8>,
 }
 
 impl<'p> Shell<'p> {
-    /// Reads the input of this shell, in the place of `xargs`, and says what in it the program may not be given.
+    /// Reads this shell's input instead of `xargs`, and returns what in it the program may not be given.
     pub(super) fn refused_by_xargs(
         &mut self,
         call: &Call<'p>,
@@ -82,14 +82,14 @@ impl<'p> Shell<'p> {
             Ok(bytes) => bytes,
             Err(Broken::Stopped) => return Err(Leave::Stopped),
             Err(Broken::TooMuch) => return refused(RefusedArgument::too_much()),
-            // Nor can the program read it.
+            // The program cannot read it either.
             Err(Broken::Failed(_)) => return Ok(None),
         };
         let input = match options.read(bytes) {
             Ok(input) => input,
             Err(what) => return refused(RefusedArgument::unread(what)),
         };
-        // Without a copy there is nothing to be read.
+        // Without a copy, the input would be lost.
         let Ok(copy) = holding(&input.text) else {
             return refused(RefusedArgument::too_much());
         };
@@ -120,8 +120,8 @@ impl<'p> Shell<'p> {
 }
 
 impl Options {
-    /// The options, which stand before the program. None where there is not one `xargs`, or the end of items is written in a way that is
-    /// not read here.
+    /// Parses the options before the program. `None` if there is not exactly one `xargs`, or the delimiter is in an
+    /// unsupported form.
     fn of(simple: &Simple) -> Option<Self> {
         let inner = simple.runs.iter().filter_map(|run| match run {
             Runs::Program { at, .. } => usize::try_from(*at).ok(),
@@ -132,7 +132,7 @@ impl Options {
             let name = simple.words.get(**at).and_then(Word::as_literal);
             name.is_some_and(|name| base_name(name) == "xargs")
         };
-        // Two of them would read the same input in their own ways.
+        // Two of them would parse the same input differently.
         let mut found = programs.iter().filter(is_xargs);
         let (Some(begin), None) = (found.next(), found.next()) else {
             return None;
@@ -157,7 +157,7 @@ impl Options {
                 let counts = ["-n", "-L", "-s", "--max-args", "--max-lines", "--max-chars"];
                 is_in_parts |= counts.iter().any(|option| word.starts_with(option));
                 if matches!(word, "-n" | "-P" | "-L" | "-s") {
-                    // Its value is no option.
+                    // Its value is not an option.
                     words.next();
                 }
             }
@@ -169,7 +169,7 @@ impl Options {
         })
     }
 
-    /// Takes the input apart; what cannot be, in words.
+    /// Parses the input; the error describes why it cannot be parsed.
     fn read(&self, bytes: Vec<u8>) -> Result<Input, &'static str> {
         match self.delimiter {
             Some(end) => delimited(bytes, end),
@@ -177,7 +177,7 @@ impl Options {
         }
     }
 
-    /// The arguments of a program with these words of its own.
+    /// The arguments of a program that has these words of its own.
     fn arguments(&self, words: &[OsString], items: &[OsString]) -> Vec<OsString> {
         let Some(replaced) = &self.replaced else {
             return words.iter().chain(items).cloned().collect();
@@ -191,8 +191,8 @@ impl Options {
         arguments
     }
 
-    /// The arguments of each call of a program with these words: one for each item where a text is replaced, else one with all of
-    /// them.
+    /// The arguments of each call of a program with these words: one call per item if there is a placeholder, else
+    /// one call with all items.
     fn calls(&self, words: &[OsString], items: &[OsString]) -> Vec<Vec<OsString>> {
         let Some(replaced) = &self.replaced else {
             return vec![self.arguments(words, items)];
@@ -206,7 +206,7 @@ impl Options {
         items.iter().map(call).collect()
     }
 
-    /// The first argument that is an option because of what was read.
+    /// The first argument that becomes an option because of the input.
     fn option_among(&self, words: &[OsString], items: &[OsString]) -> Option<RefusedArgument> {
         let is_option = |text: &OsStr| text.len() > 1 && text.as_bytes().starts_with(b"-");
         if let Some(option) = self.folder_option(words).filter(|_| !items.is_empty()) {
@@ -229,8 +229,8 @@ impl Options {
         found.map(RefusedArgument::option)
     }
 
-    /// The option by which an item would be the folder in which the program works: where its names begin would differ from item to
-    /// item.
+    /// The option that would make an item the program's directory: then its relative names would refer to another
+    /// folder for each item.
     fn folder_option<'a>(&self, words: &'a [OsString]) -> Option<&'a OsString> {
         let Some(replaced) = &self.replaced else {
             return words.last().filter(|last| leads_elsewhere(last));
@@ -248,7 +248,7 @@ impl Options {
     }
 }
 
-/// What a value of `-d` means: a byte, or its escape in C.
+/// The byte that a value of `-d` denotes, literally or as a C escape.
 fn delimited_by(text: &str) -> Option<u8> {
     match text.as_bytes() {
         [b'\\'] | b"\\\\" => Some(b'\\'),
@@ -261,7 +261,7 @@ fn delimited_by(text: &str) -> Option<u8> {
     }
 }
 
-/// Items with an end of their own: each is what stands before one, as it is.
+/// Parses items that end with a delimiter; each is taken literally.
 fn delimited(bytes: Vec<u8>, end: u8) -> Result<Input, &'static str> {
     if end != 0 && bytes.contains(&0) {
         return Err("a zero byte, at which `xargs` cuts an item off");
@@ -282,7 +282,7 @@ fn delimited(bytes: Vec<u8>, end: u8) -> Result<Input, &'static str> {
     Ok(Input { items, text: bytes })
 }
 
-/// Items between blanks, or with `-I` lines; quotes and backslashes take away what blanks and quotes mean.
+/// Parses items separated by blanks, or lines with `-I`; quotes and backslashes remove the meaning of blanks and quotes.
 fn quoted(bytes: &[u8], by_line: bool) -> Result<Input, &'static str> {
     let mut input = Input::default();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -300,7 +300,7 @@ fn quoted(bytes: &[u8], by_line: bool) -> Result<Input, &'static str> {
             }
             escaped(item, &mut input.text);
         }
-        // With `-L` a blank at the end joins the next line.
+        // With `-L`, a trailing blank joins the next line.
         if !by_line && line.last().is_some_and(|byte| is_blank(*byte)) {
             input.text.push(b' ');
         }
@@ -364,7 +364,7 @@ fn items_of(line: &[u8], by_line: bool) -> Result<Vec<Vec<u8>>, &'static str> {
     Ok(items)
 }
 
-/// An item as `xargs` reads it in one way: a backslash before each byte that may mean something.
+/// Writes an item unambiguously: with a backslash before each byte that may be special.
 fn escaped(item: &[u8], text: &mut Vec<u8>) {
     for byte in item {
         if !(byte.is_ascii_alphanumeric() || b"._/-".contains(byte)) {
@@ -381,7 +381,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     }
 }
 
-/// A word with an item in each place of a text.
+/// A word with each placeholder replaced by an item.
 fn replace(word: &OsStr, part: &str, item: &OsStr) -> OsString {
     let mut rest = word.as_bytes();
     let mut replaced = Vec::new();
@@ -435,14 +435,14 @@ mod tests {
             ),
             ("timeout 5 xargs -0 cat", "a\0b", &["a", "b"]),
             ("xargs -n 5 -0 cat", "a b", &["a b"]),
-            // Its name may stand for a line.
+            // The placeholder may be its own name.
             ("xargs -I xargs cat xargs", "a b\nc", &["a b", "c"]),
         ] {
             assert_eq!(items(line, text), expected, "{line}: {text:?}");
         }
     }
 
-    /// What is given to `xargs` is read by it as it was read here.
+    /// `xargs` parses the rewritten input to the same items.
     #[test]
     fn what_is_written_anew_is_read_as_the_same() {
         for line in [

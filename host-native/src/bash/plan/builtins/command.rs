@@ -1,4 +1,4 @@
-//! `command -v`: what a name means.
+//! `command -v`: reports what a name refers to.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use crate::bash::plan::{
     shell::{Outcome, Shell},
 };
 
-/// Reserved words, which a shell reads before anything else.
+/// Reserved words, which take precedence in a shell.
 const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
@@ -38,7 +38,7 @@ impl Shell<'_> {
     }
 
     fn meaning(&self, name: &[u8]) -> Option<Vec<u8>> {
-        // Dash alone has `chdir`.
+        // Only dash has `chdir`.
         let is_of_shell = |name: &str| is_shell_only(name) && name != "chdir";
         if let Ok(text) = std::str::from_utf8(name)
             && (RESERVED.contains(&text) || Builtin::named(text).is_some() || is_of_shell(text))

@@ -72,7 +72,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Whether a directory that was judged is another one by now, or one that was not judged lies outside the workspace.
+    /// Whether an approved directory was replaced since, or an unapproved one is outside of the workspace.
     fn is_elsewhere(&self, path: &OsStr, entered: &Directory) -> bool {
         let written = self.directory.join(path);
         let mut planned = self.context.files.iter();

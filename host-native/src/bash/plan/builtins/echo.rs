@@ -1,4 +1,4 @@
-//! `echo`, of bash and of dash.
+//! `echo`, as in bash and in dash.
 
 use super::escape::{self, Escapes, Place};
 use crate::bash::plan::{

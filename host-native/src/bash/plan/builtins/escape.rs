@@ -1,8 +1,8 @@
-//! Escapes with a backslash, of `echo -e`, `printf` formats and `%b`.
+//! Backslash escapes in `echo -e`, `printf` formats and `%b`.
 
 use std::ops::ControlFlow;
 
-/// Where escapes stand.
+/// Where an escape occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In an operand of `echo`.
@@ -13,17 +13,17 @@ pub(super) enum Place {
     Operand,
 }
 
-/// Which escapes are meant.
+/// Which escapes are recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Escapes {
     pub(super) place: Place,
-    /// Those of dash, which knows others.
+    /// Those of dash, which differ.
     pub(super) is_dash: bool,
-    /// Characters beyond ASCII have bytes; else they are written as their number.
+    /// Whether characters beyond ASCII are written as UTF-8; otherwise they are written as their escape.
     pub(super) is_utf8: bool,
 }
 
-/// Expands the escapes of a text. It breaks off at `\c`, where that means the end of all output.
+/// Expands the escapes of a text. Breaks at `\c` where it ends all output.
 pub(super) fn expand(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlFlow<()> {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -37,7 +37,7 @@ pub(super) fn expand(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> Contr
     ControlFlow::Continue(())
 }
 
-/// Expands the escape whose backslash stands before a text; tells how much of the text belongs to it.
+/// Expands one escape; the backslash precedes `text`. Returns how many bytes of the text belong to it.
 pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlFlow<(), usize> {
     let Some(&byte) = text.first() else {
         output.push(b'\\');
@@ -45,7 +45,7 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
     };
     let is_dash = which.is_dash;
     let in_format = which.place == Place::Format;
-    // A zero begins an octal number in `echo` of bash, and any digit elsewhere.
+    // In `echo` of bash, an octal number starts with a zero; elsewhere with any digit.
     let needs_zero = which.place == Place::Echo && !is_dash;
     let plain = match byte {
         b'a' => Some(0x07),
@@ -68,7 +68,7 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
     match byte {
         b'c' if !in_format => return ControlFlow::Break(()),
         b'0'..=b'7' if !needs_zero || byte == b'0' => {
-            // Behind a zero stand up to three more, but not in a format.
+            // Up to three more digits follow a zero, except in a format.
             let zero = usize::from(byte == b'0' && !in_format);
             let digits = number(&text[zero..], 8, 3);
             let length = digits.1 + zero;
@@ -100,8 +100,8 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
     ControlFlow::Continue(0)
 }
 
-/// A number in the form of UTF-8, also one that is no character (surrogates, and what lies beyond): bash does not ask. One of 32 bits
-/// is nothing.
+/// Encodes a number as UTF-8, even if it is not a character (surrogates and larger values), as bash does. Values with
+/// the highest of 32 bits set produce nothing.
 fn encode(value: u32, output: &mut Vec<u8>) {
     let (begin, further) = match value {
         0..0x80 => (0, 0),
@@ -120,7 +120,7 @@ fn encode(value: u32, output: &mut Vec<u8>) {
     output.extend(rest);
 }
 
-/// What bash complains of in the escape whose backslash stands before a text: it names a character by its number, and there is none.
+/// The warning of bash for an escape (the backslash precedes `text`) that names a character by number but has no digits.
 pub(super) fn complaint(text: &[u8]) -> Option<&'static str> {
     let has_digit = text.get(1).is_some_and(u8::is_ascii_hexdigit);
     match text.first()? {
@@ -131,7 +131,7 @@ pub(super) fn complaint(text: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The same for every escape of a text, up to the one that ends all output.
+/// The warnings for all escapes of a text, up to the one that ends all output.
 pub(super) fn complaints(mut text: &[u8]) -> impl Iterator<Item = &'static str> {
     std::iter::from_fn(move || {
         loop {
@@ -148,7 +148,7 @@ pub(super) fn complaints(mut text: &[u8]) -> impl Iterator<Item = &'static str> 
     })
 }
 
-/// A number of at most so many digits, and how many it has.
+/// A number of at most this many digits, and its length.
 fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
     let digits = text.iter().take(most);
     let digits = digits.map_while(|b| char::from(*b).to_digit(radix));

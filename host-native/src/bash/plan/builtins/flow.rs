@@ -16,7 +16,7 @@ impl Shell<'_> {
                     self.complain(line, b"exit: too many arguments");
                     self.status = 1;
                 }
-                // The system keeps eight bits.
+                // The system keeps only the low eight bits.
                 Some(status) => self.status = i32::from(status.to_le_bytes()[0]),
                 None => {
                     self.not_a_number(line, "exit", first);

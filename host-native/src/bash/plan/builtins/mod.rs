@@ -1,4 +1,4 @@
-//! What the shell does itself.
+//! The builtins of the shell.
 
 mod command;
 mod directory;
@@ -80,7 +80,7 @@ impl Builtin {
     }
 }
 
-/// Whether the operands of a builtin are among those that it knows here; what is wrong, otherwise.
+/// Checks that the operands of a builtin are supported here; the error says which is not.
 pub(super) fn check(builtin: Builtin, operands: &[Word]) -> Result<(), String> {
     let option = |known: &[&str]| {
         let first = operands
@@ -120,7 +120,7 @@ impl<'p> Shell<'p> {
             Builtin::False => self.done(1),
             Builtin::Echo => self.echo(line, &raw(operands)),
             Builtin::Printf => {
-                // The format could become an option; what it prints cannot.
+                // The format may start with `-`; the output may not become an option.
                 let mut operands: Vec<Argument> = operands.collect();
                 let format = operands.iter_mut().find(|operand| operand.text != "--");
                 if let Some(format) = format {
@@ -144,7 +144,7 @@ impl<'p> Shell<'p> {
         outcome
     }
 
-    /// Takes back what was set for a builtin alone; what it has set itself stays.
+    /// Restores variables that were set for a builtin only. Variables that the builtin sets itself are kept.
     fn restore(&mut self, assignments: &[(&str, OsString)], before: &super::variables::Variables) {
         for (name, _) in assignments {
             self.variables.take_from(before, name);
@@ -156,14 +156,14 @@ impl<'p> Shell<'p> {
         Ok(())
     }
 
-    /// Says what is wrong, with the status that goes with it.
+    /// Prints an error and sets the status.
     fn fail(&mut self, line: u32, status: i32, text: impl AsRef<[u8]>) -> Outcome {
         self.complain(line, text.as_ref());
         self.done(status)
     }
 }
 
-/// Operands that are never read as options.
+/// Operands that are never parsed as options.
 fn raw(operands: impl IntoIterator<Item = Argument>) -> Vec<Vec<u8>> {
     let bytes = |operand: Argument| operand.text.into_vec();
     operands.into_iter().map(bytes).collect()

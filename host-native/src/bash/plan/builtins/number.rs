@@ -1,21 +1,21 @@
-//! Numbers as shells read them.
+//! Number parsing as in shells.
 
-/// A decimal number with blanks around it, if that is all there is.
+/// A decimal number that is the whole text, except for surrounding blanks.
 pub(super) fn whole(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
-    // Rust takes a sign, and nothing else beside digits.
+    // Rust accepts a sign and digits only.
     text.parse().ok()
 }
 
-/// A number as C reads it, and what is behind it.
+/// A number parsed as in C.
 pub(super) struct Read {
     pub(super) value: i128,
-    /// Bytes that belong to it; 0 if there is none.
+    /// The number of bytes it uses; 0 if there is none.
     pub(super) length: usize,
 }
 
-/// The number at the beginning of a text: decimal, `0` and octal, `0x` and hexadecimal.
+/// Parses a number at the beginning of a text: decimal, octal after `0`, hexadecimal after `0x`.
 pub(super) fn read(text: &[u8]) -> Read {
     let is_blank = |b: &&u8| b.is_ascii_whitespace() || **b == 0x0b;
     let mut at = text.iter().take_while(is_blank).count();
@@ -35,7 +35,7 @@ pub(super) fn read(text: &[u8]) -> Read {
         .collect();
     let mut value = 0_i128;
     for digit in &digits {
-        // Far beyond what fits into 64 bits it does not matter how far.
+        // Saturates: values far beyond 64 bits are all treated alike.
         value = (value * i128::from(radix) + i128::from(*digit)).min(1 << 100);
     }
     Read {

@@ -1,4 +1,4 @@
-//! `printf`: the conversions for text and whole numbers.
+//! `printf`, with the conversions for text and integers.
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
@@ -15,13 +15,13 @@ use crate::bash::plan::{
     shell::{Outcome, Shell},
 };
 
-/// Conversions that are known.
+/// The supported conversions.
 const KNOWN: &[u8] = b"sbqcdiouxX";
 
-/// Columns beyond which a width or a precision is not taken: a format that says so is asked about.
+/// The largest supported width or precision; a format with a larger one needs approval.
 const MAX_WIDTH: usize = 1 << 20;
 
-/// Refuses formats that are not literal, and conversions that are not known.
+/// Refuses formats that are not literal, and unsupported conversions.
 pub(super) fn check(operands: &[Word]) -> Result<(), String> {
     let mut operands = operands.iter();
     let mut format = operands.next();
@@ -46,7 +46,7 @@ pub(super) fn check(operands: &[Word]) -> Result<(), String> {
             continue;
         }
         let (conversion, behind) = Conversion::read(&rest[at + 1..]);
-        // What bash does not know either is said when it runs.
+        // A conversion that bash does not know either is reported when it runs.
         if b"aAeEfFgGnQT(".contains(&conversion.letter) {
             let letter = char::from(conversion.letter);
             return Err(format!("the conversion `%{letter}`"));
@@ -60,7 +60,7 @@ pub(super) fn check(operands: &[Word]) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands between `%` and the letter, and the letter; that is 0 where the format ends before it.
+/// A conversion: the part between `%` and the letter, and the letter; 0 if the format ends before it.
 #[derive(Debug, Default)]
 struct Conversion {
     minus: bool,
@@ -76,7 +76,7 @@ struct Conversion {
 #[derive(Debug, Clone, Copy)]
 enum Amount {
     Given(usize),
-    /// `*`: the next operand.
+    /// `*`: taken from the next operand.
     Operand,
 }
 
@@ -131,21 +131,21 @@ impl Conversion {
     }
 }
 
-/// A run of `printf`.
+/// One execution of `printf`.
 struct Printing<'a> {
     operands: std::slice::Iter<'a, Vec<u8>>,
     output: Vec<u8>,
-    /// What is wrong, and how much of the output was there before: every whole line.
+    /// Errors, each with the length of the output that precedes it: whole lines only.
     faults: Vec<(usize, Vec<u8>)>,
     failed: bool,
     is_dash: bool,
     locale: Locale,
 }
 
-/// How a pass over the format ended.
+/// The result of one pass over the format.
 enum Pass {
     Whole,
-    /// `\c`, or something that is no conversion.
+    /// Output ended, by `\c` or an invalid conversion.
     Over,
 }
 
@@ -177,7 +177,7 @@ impl Shell<'_> {
         loop {
             let before = printing.operands.len();
             let pass = printing.pass(format);
-            // A format that takes no operands is not repeated for them.
+            // A format that uses no operands is not repeated.
             let left = printing.operands.len();
             if matches!(pass, Pass::Over) || left == 0 || left == before {
                 break;
@@ -231,7 +231,7 @@ impl Printing<'_> {
         Pass::Whole
     }
 
-    /// A width or precision from an operand. One that is too large is none, and is told.
+    /// A width or precision from an operand. If it is too large, an error is recorded and 0 is used.
     fn amount(&mut self, value: u128) -> usize {
         match usize::try_from(value) {
             Ok(value) if value <= MAX_WIDTH => value,
@@ -325,7 +325,7 @@ impl Printing<'_> {
         self.operands.next().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The next operand as a number; what is wrong with it is noted.
+    /// The next operand as a number. Errors are recorded.
     fn number(&mut self, is_signed: bool) -> i128 {
         let text = self.operand().to_vec();
         if let [b'\'' | b'"', character @ ..] = text.as_slice() {
@@ -372,7 +372,7 @@ impl Printing<'_> {
         }
     }
 
-    /// Notes what is wrong with escapes, which dash does not know.
+    /// Records warnings about escapes; dash prints none.
     fn complain_of(&mut self, complaints: impl IntoIterator<Item = &'static str>) {
         if !self.is_dash {
             for complaint in complaints {
@@ -381,7 +381,7 @@ impl Printing<'_> {
         }
     }
 
-    /// Notes what is wrong. The lines that were printed before are written before it is said.
+    /// Records an error. Complete lines printed before it are written first.
     fn fault(&mut self, text: Vec<u8>) {
         let whole = self.output.iter().rposition(|b| *b == b'\n');
         self.faults.push((whole.map_or(0, |end| end + 1), text));
@@ -389,12 +389,12 @@ impl Printing<'_> {
 }
 
 impl Conversion {
-    /// Sign or prefix, and digits.
+    /// The sign or prefix, and the digits.
     fn digits(&self, value: i128, precision: Option<usize>) -> (String, String) {
         let is_signed = matches!(self.letter, b'd' | b'i');
         let unsigned = match is_signed {
             true => value.unsigned_abs(),
-            // As the system's own numbers go round.
+            // Wraps around like the system's integers.
             false if value < 0 => u128::from(wrapped(value)),
             false => value.unsigned_abs().min(u64::MAX.into()),
         };
@@ -424,7 +424,7 @@ impl Conversion {
     }
 }
 
-/// A negative number in 64 bits without a sign.
+/// A negative number as an unsigned 64-bit integer.
 fn wrapped(value: i128) -> u64 {
     let low = value.to_le_bytes();
     let mut bytes = [0; 8];

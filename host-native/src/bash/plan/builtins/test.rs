@@ -8,22 +8,22 @@ use windlass_shell::Word;
 use super::number;
 use crate::bash::plan::shell::{Outcome, Shell};
 
-/// The status of a condition that cannot be understood.
+/// The status of an invalid condition.
 const NOT_UNDERSTOOD: i32 = 2;
 
-/// Brackets in one another.
+/// The maximum nesting of parentheses.
 const MAX_DEPTH: usize = 1000;
 
-/// Operators with one operand, of which bash knows three more (`-o`, `-v`, `-R`): those ask the shell about itself.
+/// Unary operators. Bash has three more (`-o`, `-v`, `-R`), which query the shell itself.
 const UNARY: &[u8] = b"abcdefghknprstuwxzGLNOS";
 
-/// Operators with two operands, of which bash knows one more (`==`).
+/// Binary operators. Bash has one more (`==`).
 const BINARY: [&[u8]; 13] = [
     b"=", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt", b"-ot", b"-ef",
 ];
 
-/// Refuses operators that ask a shell about itself: of variables, their operand is run as a substitution. One that has no
-/// operand, or stands behind an operator with two, is a text.
+/// Refuses operators that query the shell itself: in `-v` and `-R`, the operand can run a substitution. As the only
+/// operand, or after a binary operator, such a word is plain text.
 pub(super) fn check(operands: &[Word]) -> Result<(), String> {
     let operands = match operands {
         [not, rest @ ..] if not.as_literal() == Some("!") && !rest.is_empty() => rest,
@@ -79,19 +79,19 @@ impl Shell<'_> {
     }
 }
 
-/// A condition that is being read. The fault is what is said of it.
+/// A condition being parsed. The error is the message to print.
 struct Condition<'a, 'p> {
     shell: &'a Shell<'p>,
     operands: &'a [Vec<u8>],
     at: usize,
-    /// Brackets around what is read now.
+    /// The current nesting of parentheses.
     depth: usize,
 }
 
 type Answer = Result<bool, Vec<u8>>;
 
 impl<'a> Condition<'a, '_> {
-    /// Up to four operands have a meaning by their number, as POSIX says; more are read as an expression.
+    /// Up to four operands are interpreted by their number, as in POSIX; more are parsed as an expression.
     fn whole(&mut self) -> Answer {
         let holds = match self.operands.len() {
             0 => false,
@@ -330,7 +330,7 @@ impl<'a> Condition<'a, '_> {
         BINARY.contains(&self.text(at)) || self.is(at, b"==") && !self.shell.voice.is_dash()
     }
 
-    /// What dash says where bash tells faults apart.
+    /// The message of dash, where bash distinguishes several errors.
     fn unexpected(&self, at: usize, in_bash: Vec<u8>) -> Vec<u8> {
         match self.shell.voice.is_dash() {
             true => said("", self.text(at), ": unexpected operator"),

@@ -1,4 +1,4 @@
-//! The plain file commands with their arguments taken apart.
+//! Parses the arguments of basic file commands.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which of them a program is.
+/// The kind of file command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Copy,
@@ -28,12 +28,12 @@ impl Kind {
         })
     }
 
-    /// Which of them stands at a path.
+    /// The kind of the program at a path.
     pub(super) fn at(program: &OsStr) -> Option<Self> {
         Path::new(program).file_name().and_then(Self::named)
     }
 
-    /// The letters of options that have a value.
+    /// The letters of options that take a value.
     fn valued(self) -> &'static [u8] {
         match self {
             Self::MakeFolder => b"m",
@@ -44,23 +44,23 @@ impl Kind {
     }
 }
 
-/// A command with its arguments taken apart.
+/// A file command with parsed arguments.
 pub(super) struct FileCommand<'a> {
     pub(super) kind: Kind,
     pub(super) options: Vec<&'a OsStr>,
     pub(super) operands: Vec<&'a OsStr>,
-    /// The folders that `cp` and `mv` are told to put everything into (`-t`).
+    /// The target folders of `cp` and `mv` (`-t`).
     targets: Vec<&'a OsStr>,
-    /// The suffix of what was there before (`-S`).
+    /// The suffix of backups (`-S`).
     suffix: Option<&'a OsStr>,
 }
 
-/// What goes where.
+/// A source and its target.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Landing {
-    /// A file or folder.
+    /// The source file or folder.
     pub(super) source: PathBuf,
-    /// Where it will lie.
+    /// The resulting path.
     pub(super) target: PathBuf,
 }
 
@@ -97,7 +97,7 @@ impl<'a> FileCommand<'a> {
                 [b'-', letters @ ..] if !letters.is_empty() => {
                     command.options.push(argument);
                     let valued = letters.iter().position(|l| kind.valued().contains(l));
-                    // The value is the rest of the word, or the next one.
+                    // The value is the rest of the word, or the next word.
                     let value = valued.and_then(|at| match &letters[at + 1..] {
                         [] => rest.next().map(OsString::as_os_str),
                         attached => Some(OsStr::from_bytes(attached)),
@@ -119,7 +119,7 @@ impl<'a> FileCommand<'a> {
         options.any(|option| !option.starts_with(b"--") && option.contains(&letter))
     }
 
-    /// Folders that go elsewhere, or away, with all that is in them.
+    /// Folders that are moved, copied or removed with all their contents.
     pub(super) fn carried(&self) -> &[&'a OsStr] {
         match self.kind {
             Kind::Remove if self.takes_folders() => &self.operands,
@@ -129,12 +129,12 @@ impl<'a> FileCommand<'a> {
         }
     }
 
-    /// Whether `cp` or `mv` puts what it takes where its last operand says.
+    /// Whether the target of `cp` or `mv` is its last operand.
     pub(super) fn goes_into_its_last_operand(&self) -> bool {
         matches!(self.kind, Kind::Copy | Kind::Move) && self.targets.is_empty()
     }
 
-    /// What `cp` or `mv` takes.
+    /// The sources of `cp` or `mv`.
     fn sources(&self) -> &[&'a OsStr] {
         match self.operands.split_last() {
             Some((_, sources)) if self.targets.is_empty() => sources,
@@ -142,7 +142,7 @@ impl<'a> FileCommand<'a> {
         }
     }
 
-    /// What `cp` or `mv` puts where, beginning in this directory.
+    /// The sources of `cp` or `mv` with their resulting paths, relative to this directory.
     pub(super) fn landings(&self, directory: &Path) -> Vec<Landing> {
         if !matches!(self.kind, Kind::Copy | Kind::Move) {
             return Vec::new();
@@ -168,19 +168,19 @@ impl<'a> FileCommand<'a> {
         landings
     }
 
-    /// Whether `cp` takes what links lead to, also below a folder.
+    /// Whether `cp` copies the targets of links, even below a folder.
     pub(super) fn follows_links(&self) -> bool {
         let follows =
             self.has_letter(b'L') || self.has_letter(b'H') || self.has_long("--dereference");
         self.kind == Kind::Copy && self.takes_folders() && follows
     }
 
-    /// Whether `cp` gives files further names, by which they can be changed.
+    /// Whether `cp` creates hard links, through which the originals can be changed.
     pub(super) fn makes_hard_links(&self) -> bool {
         self.kind == Kind::Copy && (self.has_letter(b'l') || self.has_long("--link"))
     }
 
-    /// Whether what lies where something is put goes to another name first.
+    /// Whether an existing target is renamed first.
     pub(super) fn puts_away_what_is_there(&self) -> bool {
         let options = ["--backup", "--suffix", "--exchange"];
         self.kind == Kind::Move
@@ -189,7 +189,7 @@ impl<'a> FileCommand<'a> {
                 || options.iter().any(|option| self.has_long(option)))
     }
 
-    /// What stands behind the name of what was there before.
+    /// The suffix for the name of an existing target.
     pub(super) fn suffix(&self) -> Option<&'a OsStr> {
         self.suffix
     }
@@ -202,7 +202,7 @@ impl<'a> FileCommand<'a> {
         has_letter() || self.has_long("--recursive") || self.has_long("--archive")
     }
 
-    /// Whether it has a long option, which may be cut short and have a value.
+    /// Whether a long option is present; it may be abbreviated and have a value.
     fn has_long(&self, option: &str) -> bool {
         let mut options = self.options.iter();
         options.any(|it| is_cut_short(split_at_equals(it).0, option))
@@ -213,7 +213,7 @@ fn is_cut_short(name: &[u8], option: &str) -> bool {
     name.len() > 2 && name.starts_with(b"--") && option.as_bytes().starts_with(name)
 }
 
-/// A long option, and the value that is attached to it.
+/// A long option and its attached value.
 fn split_at_equals(argument: &OsStr) -> (&[u8], Option<&OsStr>) {
     let bytes = argument.as_bytes();
     match bytes.iter().position(|byte| *byte == b'=') {
@@ -222,7 +222,7 @@ fn split_at_equals(argument: &OsStr) -> (&[u8], Option<&OsStr>) {
     }
 }
 
-/// The name under which an operand is put into a folder; none of `.` and `..`, of which the entries go there.
+/// The name that an operand gets in a target folder; `None` for `.` and `..`, whose entries are placed there.
 fn name_of(operand: &OsStr) -> Option<&OsStr> {
     let bytes = operand.as_bytes();
     let end = bytes.iter().rposition(|byte| *byte != b'/')? + 1;

@@ -2,23 +2,23 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// What git is told about moving files.
+/// What a git command moves.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum GitMove<'a> {
     /// Nothing.
     None,
-    /// Something that is not followed.
+    /// It uses options that are not supported here.
     Unknown,
-    /// To move these.
+    /// It moves files.
     Moves {
-        /// The folders into which it goes before, one behind the other (`-C`).
+        /// The directories to change to first, in order (`-C`).
         folders: Vec<&'a OsStr>,
         /// The options and operands of `mv`.
         operands: &'a [OsString],
     },
 }
 
-/// Options before the command that change nothing about which files are moved.
+/// Options before the subcommand that do not change which files are moved.
 const PLAIN: [&str; 8] = [
     "-p",
     "-P",
@@ -30,7 +30,7 @@ const PLAIN: [&str; 8] = [
     "--no-advice",
 ];
 
-/// Reads the arguments of git.
+/// Parses the arguments of git.
 pub(super) fn git_move(arguments: &[OsString]) -> GitMove<'_> {
     let mut folders = Vec::new();
     let mut at = 0;
@@ -50,7 +50,7 @@ pub(super) fn git_move(arguments: &[OsString]) -> GitMove<'_> {
             "-c" => at += 2,
             text if PLAIN.contains(&text) => at += 1,
             text if text.starts_with('-') => break,
-            // Another command.
+            // Another subcommand.
             _ => return GitMove::None,
         }
     }

@@ -1,4 +1,4 @@
-//! Handles of what a plain file command may change.
+//! File handles for the paths that a file command may change.
 
 use std::{
     os::{fd::OwnedFd, unix::fs::MetadataExt as _},
@@ -21,16 +21,16 @@ use crate::{
 
 /// A file that a command names.
 pub(super) struct Operand {
-    /// As the program will open it: absolute, and nothing taken out.
+    /// The path that the program will open: absolute, not normalized.
     pub(super) written: PathBuf,
-    /// Where that led when it was judged.
+    /// The real path at the permission check.
     pub(super) real: PathBuf,
-    /// Only the folder in which it lies was judged.
+    /// Only its parent folder was checked.
     pub(super) is_entry: bool,
 }
 
 impl Operand {
-    /// Whether it lies, or will lie, on the disk on which another does.
+    /// Whether its path is on the same file system as another one.
     pub(super) fn is_on_disk_of(&self, other: &Self) -> bool {
         let disk = |path: &Path| {
             let mut there = path.ancestors();
@@ -44,22 +44,22 @@ impl Operand {
     }
 }
 
-/// Handles that are opened one after the other.
+/// Collects the handles, opened one by one.
 pub(super) struct Changes<'a> {
     pub(super) workspace: &'a [String],
     pub(super) handles: Vec<(OwnedFd, Change)>,
 }
 
 impl Changes<'_> {
-    /// A file that gets another time, or is made.
+    /// A file whose time stamp changes, or that is created.
     pub(super) fn add_touched(&mut self, operand: &Operand) -> Result<(), NotHeld> {
         match std::fs::canonicalize(&operand.written) {
             Ok(real) if real.is_dir() => Ok(()),
-            // Behind a link that a pattern has found.
+            // A link found by a pattern.
             Ok(real) if operand.is_entry => self.add(operand, &real, Change::Write),
             Ok(real) if real == operand.real => self.add(operand, &real, Change::Write),
             Ok(_) => Err(operand.moved()),
-            // Behind a link to nothing it is made where that leads.
+            // For a dangling link, the link's target is created.
             Err(_) if operand.written.is_symlink() => match operand.real.parent() {
                 Some(folder) => self.add(operand, folder, Change::MakeFiles),
                 None => Err(operand.moved()),
@@ -68,7 +68,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Where files are copied or moved to.
+    /// The target of a copy or move.
     pub(super) fn add_target(
         &mut self,
         target: &Operand,
@@ -90,7 +90,7 @@ impl Changes<'_> {
                 return Err(target.moved());
             }
             self.add(target, &real, Change::Write)?;
-            // With options it may be removed first and made anew.
+            // With options, it may be removed first and created again.
             if command.options.is_empty() {
                 return Ok(());
             }
@@ -98,13 +98,13 @@ impl Changes<'_> {
         self.add_folder_of(target, change)
     }
 
-    /// The folder in which an entry lies: the nearest that is there.
+    /// The folder that contains an entry: the nearest existing one.
     pub(super) fn add_folder_of(
         &mut self,
         operand: &Operand,
         change: Change,
     ) -> Result<(), NotHeld> {
-        // What ends in `..` is a folder itself.
+        // A path that ends in `..` names a folder itself.
         let names = usize::from(operand.written.file_name().is_some());
         let as_written = normalised(&operand.written);
         let judged = operand.real.ancestors().skip(names);
@@ -119,7 +119,7 @@ impl Changes<'_> {
             Some((real, judged))
         });
         match found {
-            // A link at the end leads elsewhere than to the folder in which it lies.
+            // A link as the last component leads elsewhere than its parent folder.
             Some((real, (judged, named))) if real == judged || real == named => {
                 self.add(operand, &real, change)
             }
@@ -134,7 +134,7 @@ impl Changes<'_> {
         }
         let text = real.to_str().ok_or_else(|| operand.moved())?;
         let handle = match without_links(text, OFlags::PATH | OFlags::CLOEXEC) {
-            // The program will say so.
+            // The program will report it.
             Err(Errno::NOENT) => return Ok(()),
             Err(Errno::LOOP) => return Err(operand.moved()),
             other => other.map_err(|errno| NotHeld::Failed(errno.into()))?,

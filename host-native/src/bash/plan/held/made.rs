@@ -1,4 +1,4 @@
-//! Links that a command makes: what it names behind them leads elsewhere once they are there.
+//! Links that a command creates: later paths through them lead elsewhere once they exist.
 
 use std::{
     collections::HashSet,
@@ -8,17 +8,17 @@ use std::{
 
 use crate::files::{followed, has_links, normalised};
 
-/// Where links, or folders with links in them, will lie by the time that a command comes to its later operands, or `xargs` to its later
-/// calls. Everything is looked at before the first.
+/// The paths of links, or of folders that contain links, that will exist when a command handles its later operands,
+/// or `xargs` makes its later calls. All of these are checked before the first one runs.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     places: HashSet<PathBuf>,
-    /// Something comes later.
+    /// Whether there are later operands or calls.
     pub(super) is_looked_at: bool,
 }
 
 impl Made {
-    /// Notes what was copied or moved. `whole` for folders with all that is in them, and links as they are.
+    /// Records a copied or moved path. `whole`: folders with all their contents, and links as links.
     pub(super) fn add(&mut self, source: &Path, target: &Path, whole: bool) {
         if !self.is_looked_at || !whole {
             return;
@@ -31,14 +31,14 @@ impl Made {
         }
     }
 
-    /// Whether a path is one of these places or leads through one.
+    /// Whether a path is one of these or leads through one.
     pub(super) fn leads_to(&self, path: &Path) -> bool {
         !self.places.is_empty()
             && (place(path).ancestors()).any(|above| self.places.contains(above))
     }
 }
 
-/// A name in the real folder in which it lies.
+/// A name in the real path of its parent folder.
 fn place(path: &Path) -> PathBuf {
     let real = |path: &Path| followed(path).unwrap_or_else(|_| normalised(path));
     match (path.parent(), path.file_name()) {

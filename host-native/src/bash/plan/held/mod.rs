@@ -1,7 +1,8 @@
-//! The plain file commands: looked at once more before they start, and held to the files that were judged.
+//! Basic file commands: checked again before they start, and restricted to the approved files.
 //!
-//! `cp`, `mv`, `rm`, `mkdir` and `touch` open files by name, some time after they were judged. What only the mode that accepts
-//! edits lets run is therefore restricted by the kernel, where that can be done, to handles of what was judged.
+//! `cp`, `mv`, `rm`, `mkdir` and `touch` open files by name, some time after the permission check. Commands that are
+//! allowed only by the mode that accepts edits are therefore restricted by the kernel, where possible, to handles on
+//! the approved files.
 
 mod command;
 mod git;
@@ -37,24 +38,24 @@ use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
-    /// An argument names a file that leads elsewhere now.
+    /// An argument names a file that now leads elsewhere.
     Moved(OsString),
-    /// Nobody judged the files that it names.
+    /// The named files were not checked.
     NotJudged,
-    /// A folder brings along a file that becomes authority.
+    /// A folder contains a file from which programs take instructions.
     Brings(OsString, String),
-    /// A folder holds a file that a rule closes.
+    /// A folder contains a file that a rule denies.
     Holds(OsString, String),
-    /// What is copied or moved would lie in a place that nobody may change unasked.
+    /// A copy or move would create a path that needs approval.
     Lands(PathBuf),
-    /// More is copied or moved than can be looked at.
+    /// There is too much to copy or move to be checked.
     TooMuch(PathBuf),
-    /// The system refuses.
+    /// The error of the operating system.
     Failed(std::io::Error),
 }
 
 impl<'p> Shell<'p> {
-    /// What a program may change that is about to start: none for as much as this process may.
+    /// The restriction for a program about to be started; `None` for no restriction.
     pub(super) fn held(
         &self,
         call: &Call<'p>,
@@ -63,7 +64,7 @@ impl<'p> Shell<'p> {
         arguments: &[OsString],
     ) -> Result<Option<Restriction>, NotHeld> {
         let plain = Kind::named(name).map(|kind| (kind, arguments));
-        // What stands behind `timeout` and its like is the same command.
+        // Behind `timeout` and similar programs, it is the same command.
         let inner = || wrapped(call, arguments);
         // A program of that name that a rule allows by its path.
         let by_path = || Some((Kind::at(path.as_os_str())?, arguments));
@@ -91,8 +92,8 @@ impl<'p> Shell<'p> {
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
     }
 
-    /// Looks at every plain file command that a command starts, wherever it stands: behind wrappers, in what a search runs, in lines of
-    /// shells. `git mv` is one.
+    /// Checks every file command that a command starts: also behind wrappers, in programs that run others, and in
+    /// command lines for shells. Includes `git mv`.
     fn all_lie_open(
         &self,
         call: &Call<'p>,
@@ -113,8 +114,8 @@ impl<'p> Shell<'p> {
         Ok(())
     }
 
-    /// The same for the calls of a program that `xargs` starts. Where it is called with parts of what was read, any item may be the
-    /// folder into which those before it go.
+    /// The same for the calls that `xargs` makes. If each call gets a part of the input, any item may become the
+    /// target folder of those before it.
     pub(super) fn input_lies_open(
         &self,
         program: &str,
@@ -135,7 +136,7 @@ impl<'p> Shell<'p> {
         Ok(())
     }
 
-    /// A program with its arguments, if it is a plain file command or `git mv`, and the folder in which it works.
+    /// A program with its arguments, if it is a basic file command or `git mv`, and its working directory.
     fn file_command<'a>(
         &self,
         program: &str,
@@ -158,7 +159,7 @@ impl<'p> Shell<'p> {
         }
     }
 
-    /// Whether a command takes no closed file along, takes none away, and puts nothing onto one or into a place.
+    /// Checks that a command neither moves, copies nor removes a denied file, and creates or replaces no denied path.
     fn lies_open(
         &self,
         program: &str,
@@ -169,7 +170,7 @@ impl<'p> Shell<'p> {
             return Ok(());
         };
         let access = match command.kind {
-            // Whoever writes into another name of a file changes it.
+            // Writing through another name of a file changes the file.
             Kind::Copy if !command.makes_hard_links() => Access::Read,
             _ => Access::Write,
         };
@@ -180,14 +181,14 @@ impl<'p> Shell<'p> {
         self.lands(&command, &directory, made)
     }
 
-    /// What is closed to an access, wherever it lies.
+    /// The patterns that are denied for an access, anywhere.
     fn closed_to(&self, access: Access) -> Vec<String> {
         let plan = self.context.plan;
         let (places, own) = (&plan.closed_places, &plan.own_directories);
         closed_to(access, &plan.deny, places, own)
     }
 
-    /// Looks at the places where what is copied or moved would lie.
+    /// Checks the paths that a copy or move would create.
     fn lands(
         &self,
         command: &FileCommand<'_>,
@@ -204,7 +205,7 @@ impl<'p> Shell<'p> {
             let before = suffix.as_ref().map(|suffix| [&*place, suffix].concat());
             refused(&place) || before.is_some_and(|before| refused(&before))
         };
-        // What is there goes to another name.
+        // An existing target is renamed.
         let is_put_away = command.puts_away_what_is_there();
         let closed = is_put_away.then(|| self.closed_to(Access::Write));
         let landings = command.landings(directory);
@@ -229,7 +230,7 @@ impl<'p> Shell<'p> {
         Ok(())
     }
 
-    /// An argument that names a file of the plan and leads elsewhere now.
+    /// An argument that names a file of the plan and now leads elsewhere.
     fn moved<'a>(&self, arguments: &'a [OsString]) -> Option<&'a OsString> {
         arguments.iter().find(|argument| {
             let written = normalised(self.directory.join(argument));
@@ -239,13 +240,13 @@ impl<'p> Shell<'p> {
                 .find(|file| written == normalised(&file.written))
             {
                 Some(file) => resolve("/", &file.written).as_ref() != Ok(&file.real),
-                // What a pattern gives was judged by its folder.
+                // A path from a pattern was checked by its folder.
                 None => planned.any(|folder| self.leaves(&written, folder)),
             }
         })
     }
 
-    /// Whether a path is an entry of a folder that was judged, and leads out of it and of the workspace.
+    /// Whether a path is an entry of an approved folder that leads out of it and of the workspace.
     fn leaves(&self, written: &Path, folder: &PlannedFile) -> bool {
         if written.parent() != Some(&normalised(&folder.written)) {
             return false;
@@ -257,7 +258,7 @@ impl<'p> Shell<'p> {
         !inside.any(|root| Path::new(&real).starts_with(root))
     }
 
-    /// Whether an operand is a file that only the mode lets be changed, or an entry of such a folder.
+    /// Whether an operand is a file that only the permission mode allows to change, or an entry of such a folder.
     fn is_held(&self, operand: &OsStr) -> bool {
         let written = normalised(self.directory.join(operand));
         let mut held = self.context.held.iter();
@@ -267,7 +268,7 @@ impl<'p> Shell<'p> {
         })
     }
 
-    /// Handles of all that a command may change.
+    /// Handles on everything that a command may change.
     fn changes(&self, command: &FileCommand<'_>) -> Result<Vec<(OwnedFd, Change)>, NotHeld> {
         let judged = |operand: &&OsStr| self.judged(operand).ok_or(NotHeld::NotJudged);
         let operands: Result<Vec<Operand>, NotHeld> = command.operands.iter().map(judged).collect();
@@ -302,12 +303,12 @@ impl<'p> Shell<'p> {
                     };
                     changes.add_folder_of(source, change)?;
                 }
-                // From one disk to another it is a copy.
+                // Across file systems, a move is a copy.
                 let change = if is_near { Change::Place } else { Change::All };
                 changes.add_target(target, command, change)?;
             }
             (Kind::Copy, Some((target, _))) => {
-                // Without options it only makes files and writes into them.
+                // Without options, `cp` only creates files and writes to them.
                 let change = match command.options.is_empty() {
                     true => Change::MakeFiles,
                     false => Change::All,
@@ -318,7 +319,7 @@ impl<'p> Shell<'p> {
         Ok(changes.handles)
     }
 
-    /// An operand, with where it led when it was judged.
+    /// An operand, with its real path at the permission check.
     fn judged(&self, operand: &OsStr) -> Option<Operand> {
         let written = self.directory.join(operand);
         let lexical_path = normalised(&written);
@@ -342,10 +343,10 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// Whether a folder that goes elsewhere, or away, holds nothing that is closed: one that was judged may hold more by now, and
-/// others were named by no word of the line.
+/// Checks that a folder to be moved, copied or removed contains nothing that is denied. An approved folder may
+/// contain more by now, and other folders are not named in the command line.
 fn brings_nothing(folder: &Path, named: &OsStr, closed: &[String]) -> Result<(), NotHeld> {
-    // A rule is about the file itself, not about a link to its folder.
+    // Rules apply to the file itself, not to a link to its folder.
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let found = below(&folder, closed);
     match (found.brings, found.holds) {
@@ -355,7 +356,7 @@ fn brings_nothing(folder: &Path, named: &OsStr, closed: &[String]) -> Result<(),
     }
 }
 
-/// Whether a program is a plain file command, or git, which moves files too.
+/// Whether a program is a basic file command, or git, which can also move files.
 pub(super) fn moves_files(program: &str) -> bool {
     Kind::at(OsStr::new(program)).is_some() || is_git(program)
 }
@@ -364,13 +365,13 @@ fn is_git(program: &str) -> bool {
     Path::new(program).file_name() == Some(OsStr::new("git"))
 }
 
-/// The plain file command that stands behind programs which only start another, with its arguments.
+/// The basic file command behind wrapper programs, with its arguments.
 fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a [OsString])> {
     let (name, arguments) = innermost(call, arguments)?;
     Some((Kind::named(OsStr::new(name))?, arguments))
 }
 
-/// The last program that a command starts, with its arguments.
+/// The innermost program that a command starts, with its arguments.
 fn innermost<'a, 'c>(
     call: &Call<'c>,
     arguments: &'a [OsString],
@@ -378,7 +379,7 @@ fn innermost<'a, 'c>(
     let simple = call.simple;
     let mut innermost = None;
     for runs in &simple.runs {
-        // What starts more than the rest of its line may do other things too.
+        // A program that runs anything but the rest of its line may do other things too.
         let Runs::Program { at, end } = runs else {
             return None;
         };
@@ -390,7 +391,7 @@ fn innermost<'a, 'c>(
     }
     let at = innermost?;
     let name = simple.words.get(at)?.as_literal()?;
-    // Of the arguments the program's own name is not among these.
+    // The offset is relative to the arguments after the program's name.
     let before = call.starts.get(at)?.checked_sub(call.program)?;
     Some((name, arguments.get(before..)?))
 }
