@@ -1,4 +1,4 @@
-//! Where checkpoints are kept: as documents of their session.
+//! Checkpoint storage: documents of the session.
 
 use tokio::runtime::Handle;
 use windlass_core::SessionId;
@@ -10,7 +10,7 @@ use windlass_engine::{
 use super::CheckpointError;
 use crate::store::SharedStore;
 
-/// The documents of the checkpoints of a session. Whoever asks waits for the store: on a thread where that is no harm.
+/// The documents of a session's checkpoints. All operations block on the store, so call them from a thread that may block.
 #[derive(Debug, Clone)]
 pub(super) struct Documents {
     runtime: Handle,
@@ -19,7 +19,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Those of a session that somebody may write to. `runtime` is where the store does its work.
+    /// For a session with a lease for writing. `runtime` is where the store's futures run.
     pub(super) fn new(runtime: Handle, store: SharedStore, lease: Lease) -> Self {
         Self {
             runtime,
@@ -28,14 +28,14 @@ impl Documents {
         }
     }
 
-    /// Those of a session of which nothing is kept: they last as long as this value.
+    /// For a session that is not stored: the documents last as long as this value.
     pub(super) fn in_memory(runtime: Handle, session: SessionId) -> Result<Self, StoreError> {
         let store = SharedStore::new(MemoryStore::default());
         let lease = runtime.block_on(store.create(session))?;
         Ok(Self::new(runtime, store, lease))
     }
 
-    /// Those of a session that are only read.
+    /// For a session that is only read.
     pub(super) fn of(runtime: Handle, store: SharedStore, session: SessionId) -> Self {
         Self::new(runtime, store, Lease { session, epoch: 0 })
     }
@@ -58,13 +58,13 @@ impl Documents {
         self.runtime.block_on(extended)
     }
 
-    /// Where a document is found.
+    /// The location of a document.
     pub(super) fn place(&self, name: &str) -> String {
         let session = self.lease.session;
         self.store.document_place(session, &document(name))
     }
 
-    /// The text of the index; none where nothing is kept.
+    /// The text of the index; `None` if there is none.
     pub(super) fn index(&self) -> Result<Option<Vec<u8>>, CheckpointError> {
         let index = self.get(INDEX);
         index.map_err(|error| CheckpointError::of_store(self.place(INDEX), error))

@@ -1,7 +1,7 @@
-//! File checkpoints: what files held before a session changed them is kept as documents of the session, and comes back from
-//! there. What is kept of a file, and what the index says, stands in [`windlass_engine::checkpoint`].
+//! File checkpoints: the contents of files before a session changes them are saved as documents of the session and
+//! can be restored. [`windlass_engine::checkpoint`] defines what is saved of a file and the format of the index.
 //!
-//! Links are never followed: neither when a file is kept nor when it is put back, in none of the parts of its path.
+//! Symbolic links are never followed, in any component of a path, neither when a file is saved nor when it is restored.
 
 mod documents;
 mod of_session;
@@ -35,22 +35,22 @@ use crate::{
     text_path::{lossy, text_path},
 };
 
-/// The checkpoints of a session. All of it reads and writes, and waits for that.
+/// The checkpoints of a session. All operations do blocking I/O.
 #[derive(Debug)]
 struct FileCheckpoints {
     documents: Documents,
     index: Index,
-    /// The last line of the index has no end: whatever wrote it was stopped.
+    /// The last line of the index is incomplete, because its writer was stopped.
     is_torn: bool,
 }
 
-/// A checkpoint that could not be made or read.
+/// A checkpoint could not be created or read.
 #[derive(Debug, thiserror::Error)]
 #[error("the checkpoint of {place}: {error}")]
 struct CheckpointError {
-    /// The file, or the document.
+    /// The file or document.
     place: String,
-    /// What the operating system or the store says.
+    /// The error of the operating system or the store.
     error: Box<dyn Error + Send + Sync>,
 }
 
@@ -71,8 +71,8 @@ impl CheckpointError {
 }
 
 impl FileCheckpoints {
-    /// The checkpoints of a session: those of one that goes on are there already. Nothing is written before there is something
-    /// to keep.
+    /// Opens the checkpoints of a session; a resumed session has some already. Nothing is written until there is
+    /// something to save.
     fn open(documents: Documents) -> Result<Self, CheckpointError> {
         let text = documents.index()?.unwrap_or_default();
         Ok(Self {
@@ -82,8 +82,8 @@ impl FileCheckpoints {
         })
     }
 
-    /// The checkpoints of a session that begins with those of another: a fork can be taken back as far as what it was forked
-    /// from. What is kept of it already stays.
+    /// Opens the checkpoints of a session that starts with those of another one, so that a fork can be rewound to
+    /// before the fork. Checkpoints that the session already has are kept.
     fn beginning_with(from: &Documents, documents: Documents) -> Result<Self, CheckpointError> {
         if documents.index()?.is_none()
             && let Some(text) = from.index()?
@@ -94,8 +94,8 @@ impl FileCheckpoints {
         Self::open(documents)
     }
 
-    /// A user message begins to be answered: what is changed from now on can be taken back to here. If that cannot be kept, the
-    /// message is no place to go back to.
+    /// Starts the checkpoint of a user message: changes from now on can be rewound to here. If this fails, the
+    /// message cannot be rewound to.
     fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
         if self.index.last_message() == Some(message) {
             return Ok(());
@@ -103,8 +103,8 @@ impl FileCheckpoints {
         self.note(Record::Message { message })
     }
 
-    /// Keeps what a file holds. To be called before each change; only the first after a message does anything, and then it
-    /// is true. Whoever wants to be able to go back does not change a file that cannot be kept.
+    /// Saves the content of a file. Must be called before each change; only the first call per file and message saves
+    /// anything and returns true. If it fails, the file should not be changed.
     fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
         let path = real_place(path).map_err(|error| CheckpointError::of_file(path, error))?;
         if self.index.is_empty() {
@@ -123,8 +123,8 @@ impl FileCheckpoints {
         Ok(true)
     }
 
-    /// What the transcript says of the message that is being answered; none before the first. `is_update` where a line was
-    /// written already and another file has been kept since. Paths below `cwd` are relative to it.
+    /// The transcript entry for the current message's checkpoint; `None` before the first message. `is_update` if an
+    /// entry was already written and another file has been saved since. Paths below `cwd` become relative.
     fn snapshot_line(
         &mut self,
         cwd: &Path,
@@ -138,10 +138,10 @@ impl FileCheckpoints {
         let noted: BTreeMap<&TextPath, &Before> = noted.collect();
         let mut files = Vec::new();
         for (path, version) in self.index.files() {
-            // A file that was not changed since is what it was.
+            // A file that was not changed since then still has its content.
             let before = match noted.get(path) {
                 Some(before) => (*before).clone(),
-                // Behind a link that has come since there is another file.
+                // A link has been created since, so this path is another file.
                 None if !is_real(path) => continue,
                 None => self.keep(Path::new(path.as_str()))?,
             };
@@ -156,7 +156,7 @@ impl FileCheckpoints {
         Ok(Some(line))
     }
 
-    /// Notes the contents that only the transcript names, so that forks have them too.
+    /// Records contents that only the transcript names, so that forks get them too.
     fn note_contents(&mut self, contents: Vec<String>) -> Result<(), CheckpointError> {
         for digest in contents {
             if !self.index.names_content(&digest) {
@@ -209,7 +209,7 @@ impl FileCheckpoints {
     }
 }
 
-/// Copies what an index of this text names. The index comes last: what it names is there when it is.
+/// Copies the contents that an index names, and then the index, so that it never names a missing content.
 fn copy(from: &Documents, to: &Documents, index: &[u8]) -> Result<(), StoreError> {
     for digest in Index::parse(index).contents() {
         if let Some(content) = from.get(digest)? {
@@ -219,7 +219,7 @@ fn copy(from: &Documents, to: &Documents, index: &[u8]) -> Result<(), StoreError
     to.put(INDEX, index)
 }
 
-/// The path with all links in its folders followed once and for all; of the file itself only the name is taken.
+/// The path with the links in its parent folders resolved; the file itself is not followed.
 fn real_place(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name();
     let name = name.ok_or_else(|| io::Error::other("it does not name a file"))?;
@@ -233,7 +233,7 @@ fn real_place(path: &Path) -> io::Result<PathBuf> {
                     .rev()
                     .fold(real, |path, part| path.join(part)));
             }
-            // Folders that the change itself will create.
+            // Parent folders that the change itself will create.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (Some(name), Some(above)) = (folder.file_name(), folder.parent()) else {
                     return Err(error);
@@ -246,7 +246,7 @@ fn real_place(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether a path is still what it was when it was noted, which was real: no folder of it has become a link since.
+/// Whether a recorded real path is still real: no folder in it has become a link since.
 fn is_real(path: &TextPath) -> bool {
     let real = real_place(Path::new(path.as_str()));
     real.is_ok_and(|real| text_path(&real).is_ok_and(|real| real == *path))

@@ -1,4 +1,4 @@
-//! Files before they are changed: kept while a session runs, as its engine asks for it, and put back.
+//! Saves files before they are changed, as a session's engine requests, and restores them.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,33 +16,33 @@ use windlass_engine::{
 use super::{CheckpointError, Documents, FileCheckpoints, Rewind, RewindError};
 use crate::{files::resolve, store::SharedStore};
 
-/// The checkpoints of the session that runs. Cloning is cheap.
+/// The checkpoints of the running session. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionCheckpoints {
-    /// None: nothing is kept of the session, and its checkpoints last as long as it runs.
+    /// `None`: the session is not stored, and its checkpoints last as long as it runs.
     store: Option<SharedStore>,
     cwd: Arc<Path>,
-    /// None before they are opened.
+    /// `None` before they are opened.
     files: Arc<Mutex<Option<FileCheckpoints>>>,
 }
 
-/// Why files were not taken back.
+/// Why files were not rewound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindFilesError {
-    /// The agent keeps no checkpoints.
+    /// The agent does not save checkpoints.
     #[error("no file checkpoints are kept: build the agent with `file_checkpoints(true)`")]
     NotKept,
-    /// The checkpoints cannot be used: no session has begun yet, or a file of theirs cannot be read.
+    /// The checkpoints cannot be used: no session has started yet, or one of their documents cannot be read.
     #[error("{0}")]
     Unusable(String),
-    /// There is no way back to this message.
+    /// The rewind to this message failed.
     #[error(transparent)]
     Rewind(#[from] RewindError),
 }
 
 impl SessionCheckpoints {
-    /// In this store, for sessions that work in this directory.
+    /// With this store, for sessions in this directory.
     pub(crate) fn new(store: Option<SharedStore>, cwd: impl Into<Arc<Path>>) -> Self {
         Self {
             store,
@@ -51,7 +51,7 @@ impl SessionCheckpoints {
         }
     }
 
-    /// Does what the engine asks for.
+    /// Performs the engine's request.
     pub(crate) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
         let cwd = Arc::clone(&self.cwd);
         match asked {
@@ -75,7 +75,7 @@ impl SessionCheckpoints {
                 paths,
                 at,
             } => {
-                // What cannot be resolved cannot be changed either.
+                // A path that cannot be resolved cannot be changed either.
                 let real = paths.iter().filter_map(|path| resolve(&of_call, path).ok());
                 let real: Vec<PathBuf> = real.map(PathBuf::from).collect();
                 let keep = move |files: &mut FileCheckpoints| {
@@ -101,8 +101,8 @@ impl SessionCheckpoints {
         }
     }
 
-    /// Takes the files back to what they were when a prompt came, or says what that would change. Once it has begun it comes to
-    /// its end, also where nobody waits for it.
+    /// Restores the files to their contents at a prompt, or reports what that would change. Once started, it
+    /// completes even if the future is dropped.
     pub(crate) async fn rewind(
         &self,
         message: Uuid,
@@ -157,13 +157,13 @@ impl SessionCheckpoints {
         .await
     }
 
-    /// Reading, writing and comparing files is nothing for the driver's task.
+    /// File I/O must not run on the driver's task.
     async fn blocking<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Option<FileCheckpoints>) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let files = Arc::clone(&self.files);
-        // What a panic leaves is what the index says.
+        // After a panic, the index is still valid.
         let acting = move || act(&mut files.lock().unwrap_or_else(PoisonError::into_inner));
         match tokio::task::spawn_blocking(acting).await {
             Ok(done) => done,

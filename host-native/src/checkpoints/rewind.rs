@@ -1,4 +1,4 @@
-//! The way back.
+//! Restoring files from checkpoints.
 
 use std::{
     fs, io,
@@ -17,59 +17,59 @@ use crate::{
     store::{Readers, replace},
 };
 
-/// What a rewind changes, or would change.
+/// The result of a rewind, or of its preview.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rewind {
     /// The files, in the order in which the session first changed them.
     pub files_changed: Vec<PathBuf>,
-    /// Lines that come back.
+    /// The number of restored lines.
     pub insertions: u64,
-    /// Lines that go.
+    /// The number of removed lines.
     pub deletions: u64,
-    /// Links, and what stands behind them, that are left alone.
+    /// The number of files that are skipped because of symbolic links.
     pub skipped_links: u64,
-    /// What was not kept and is therefore left alone: large files, folders, devices.
+    /// Files that were not saved and are therefore skipped: large files, folders, devices.
     pub not_kept: Vec<PathBuf>,
 }
 
-/// No way back.
+/// Why a rewind failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewindError {
-    /// The message is not known.
+    /// The message is unknown.
     #[error(
         "No file checkpoint found for message {0}: only messages that were sent while checkpoints are on are places to go back to"
     )]
     UnknownMessage(Uuid),
-    /// A kept content cannot be read any more. Nothing was changed.
+    /// A saved content can no longer be read. Nothing was changed.
     #[error("the kept content of {} cannot be read ({error}); no file was changed", path.display())]
     Lost {
-        /// The file it was kept of.
+        /// The file whose content it was.
         path: PathBuf,
-        /// What is said of it where it is kept.
+        /// The error of the store.
         #[source]
         error: io::Error,
     },
-    /// A file could not be put back.
+    /// A file could not be restored.
     #[error("{} could not be put back: {error}; {} other files were", path.display(), done.len())]
     Failed {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         error: io::Error,
-        /// Those that were put back before.
+        /// The files that were restored before.
         done: Vec<PathBuf>,
     },
 }
 
-/// What systems say of a file that is not there (`ENOENT`, `ERROR_FILE_NOT_FOUND`).
+/// The error code for a missing file on all systems (`ENOENT`, `ERROR_FILE_NOT_FOUND`).
 const NO_SUCH_FILE: i32 = 2;
 
-/// What is to be done to a file.
+/// A change to one file.
 struct Step {
     path: PathBuf,
-    /// What it holds then; none: it goes.
+    /// The content to write; `None` removes the file.
     content: Option<(Vec<u8>, Option<u32>)>,
 }
 
@@ -79,9 +79,9 @@ impl FileCheckpoints {
         self.plan(message).map(|(rewind, _)| rewind)
     }
 
-    /// Puts all files that the session has changed since a user message back to what they were when it came: changed and
-    /// deleted ones get their content, created ones go. What was done to them by others in between is lost. The checkpoints
-    /// stay: one can go back further, and forward again to a later message.
+    /// Restores all files that the session has changed since a user message: changed and deleted files get their
+    /// content at that time, created ones are removed. Changes made by others in between are lost. The checkpoints
+    /// are kept, so that one can rewind further, or forward again to a later message.
     pub(super) fn rewind(&self, message: Uuid) -> Result<Rewind, RewindError> {
         let (rewind, steps) = self.plan(message)?;
         let mut done = Vec::new();
@@ -95,7 +95,7 @@ impl FileCheckpoints {
         Ok(rewind)
     }
 
-    /// Reads everything before anything is changed.
+    /// Reads all contents before anything is changed.
     fn plan(&self, message: Uuid) -> Result<(Rewind, Vec<Step>), RewindError> {
         let files = self.index.at(message);
         let files = files.ok_or(RewindError::UnknownMessage(message))?;
@@ -174,7 +174,7 @@ impl Step {
     }
 }
 
-/// What stands at a path now.
+/// What is at a path now.
 enum PolicyContext {
     Nothing,
     File(Vec<u8>),

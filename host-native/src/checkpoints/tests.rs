@@ -41,20 +41,20 @@ impl World {
         }
     }
 
-    /// Those of another session that begins.
+    /// The documents of another new session.
     fn documents(&self, n: u8) -> Documents {
         let lease = self.runtime.block_on(self.store.create(session(n)));
         let runtime = self.runtime.handle().clone();
         Documents::new(runtime, self.store.clone(), lease.unwrap())
     }
 
-    /// Those of a session, to be read.
+    /// The documents of a session, for reading.
     fn documents_of(&self, n: u8) -> Documents {
         let runtime = self.runtime.handle().clone();
         Documents::of(runtime, self.store.clone(), session(n))
     }
 
-    /// Where the documents of the checkpoints lie.
+    /// The folder of the checkpoint documents.
     fn folder(&self) -> PathBuf {
         ConfigDir::at(self.root.path().join("config")).file_history(session(1))
     }
@@ -191,7 +191,7 @@ fn sess_3_links_are_not_followed() {
         .unwrap();
     world.change("swapped", "mine\n");
     world.change("folder/file", "mine\n");
-    // Somebody puts links where files were.
+    // Files are replaced by links.
     fs::remove_file(world.path("swapped")).unwrap();
     symlink(world.path("target"), world.path("swapped")).unwrap();
     fs::create_dir(world.path("elsewhere")).unwrap();
@@ -284,7 +284,7 @@ fn sess_3_a_transcript_says_which_contents_belong_to_a_message() {
         backups["new.txt"]["backupFileName"],
         serde_json::Value::Null
     );
-    // The next message begins with what the files are by now.
+    // At the next message, the current contents are saved.
     world.checkpoints.begin(message(2)).unwrap();
     let line = snapshot(&mut world.checkpoints, &cwd, false);
     let kept = line["snapshot"]["trackedFileBackups"]["old.txt"]["backupFileName"].clone();
@@ -298,7 +298,7 @@ fn sess_3_a_fork_goes_back_as_far_as_what_it_was_forked_from() {
     fs::write(world.path("a"), "one\n").unwrap();
     world.checkpoints.begin(message(1)).unwrap();
     world.change("a", "two\n");
-    // The next message begins with what the file is by now, which no call has changed yet.
+    // At the next message, the current content is saved, which no call has changed yet.
     world.checkpoints.begin(message(2)).unwrap();
     let cwd = world.path("");
     snapshot(&mut world.checkpoints, &cwd, false);

@@ -1,4 +1,4 @@
-//! What an engine asks of the store of its sessions.
+//! The engine's requests to its session store.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use windlass_engine::{
 
 use crate::store::{SharedStore, TaskOutputs};
 
-/// Where the sessions of an engine are kept, if they are.
+/// The store of an engine's sessions, if there is one.
 pub(super) struct Kept {
     store: Option<SharedStore>,
     outputs: Option<TaskOutputs>,
@@ -29,7 +29,7 @@ impl Kept {
         }
     }
 
-    /// What commands put out in the background is kept nowhere: sessions are read from the store, and not written to it.
+    /// Does not store the output of background commands: the store is read, but not written.
     pub(super) fn without_output(mut self) -> Self {
         self.outputs = None;
         self
@@ -40,7 +40,7 @@ impl Kept {
         store.ok_or_else(|| "nothing is kept of this session".to_owned())
     }
 
-    /// Reads a session that goes on, in words for the person where it cannot be.
+    /// Loads a session to resume; the error is a message for the person.
     pub(super) async fn load(
         &self,
         which: &Which,
@@ -65,7 +65,7 @@ impl Kept {
         lease.map_err(|error| error.to_string())
     }
 
-    /// Appends each group in one step: where it stands now, or why it does not.
+    /// Appends each group atomically: returns the new position, or the error.
     pub(super) async fn append(
         &self,
         lease: &Lease,
@@ -89,7 +89,7 @@ impl Kept {
         results
     }
 
-    /// Keeps a document about an agent; the place of the agent's transcript.
+    /// Stores a document about a subagent, and returns the location of its transcript.
     pub(super) async fn keep(
         &self,
         lease: &Lease,
@@ -103,7 +103,7 @@ impl Kept {
             .map_err(|error| error.to_string())
     }
 
-    /// Begins to keep what a command puts out in the background; where that is.
+    /// Starts storing the output of a background command, and returns its location.
     pub(super) async fn begin_output(&self, lease: Lease, call: &str) -> Result<String, String> {
         let Some(outputs) = self.outputs() else {
             return Err("nothing is kept of this session".to_owned());
@@ -112,7 +112,7 @@ impl Kept {
         begun.map_err(|error| error.to_string())
     }
 
-    /// Writes changes of the permissions; the settings that were changed.
+    /// Writes permission changes to settings files, and returns the changed settings.
     pub(super) async fn write_permissions(
         &self,
         updates: &[PermissionUpdate],
@@ -121,7 +121,7 @@ impl Kept {
         written.map_err(|error| error.to_string())
     }
 
-    /// Writes texts into settings; which were changed.
+    /// Writes texts to settings files, and returns which were changed.
     pub(super) async fn write_settings(
         &self,
         destination: Destination,

@@ -1,4 +1,4 @@
-//! What every host of an engine performs in the same way: keeping sessions and what belongs to them, MCP servers, worktrees.
+//! Effects that every engine host performs in the same way: session storage, MCP servers, worktrees.
 
 mod kept;
 #[cfg(not(all(unix, feature = "mcp")))]
@@ -27,7 +27,7 @@ pub(crate) struct CommonEffects {
 }
 
 impl CommonEffects {
-    /// For sessions that are kept in this store, or not at all.
+    /// For sessions in this store, or without one.
     pub(crate) fn new(
         store: Option<SharedStore>,
         checkpoints: Option<SessionCheckpoints>,
@@ -42,7 +42,7 @@ impl CommonEffects {
         }
     }
 
-    /// The same for sessions that are read from the store, and not written to it.
+    /// The same for sessions that are read from the store but not written.
     pub(crate) fn without_output(mut self) -> Self {
         self.kept = self.kept.without_output();
         self
@@ -51,14 +51,14 @@ impl CommonEffects {
     /// Performs an effect.
     ///
     /// # Errors
-    /// The effect, where it is for the host itself.
+    /// Returns the effect if the host itself must perform it.
     pub(crate) async fn perform(&self, effect: Effect) -> Result<Outcome, Effect> {
         Ok(match effect {
             Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
             Effect::Append(lease, groups) => {
                 Outcome::Appended(self.kept.append(&lease, &groups).await)
             }
-            // What comes with every turn stays small: whoever waits for an effect moves all that it may need.
+            // The future is boxed so that the frequent effects need small futures.
             effect => return Box::pin(self.perform_rare(effect)).await,
         })
     }
@@ -104,7 +104,7 @@ impl CommonEffects {
         })
     }
 
-    /// The answers of a call, whose output in the background is kept on the way. `failed` hears where it cannot be.
+    /// The answers of a call; the output of a background command is stored on the way. `failed` is called if that fails.
     pub(crate) fn keeping_output(
         &self,
         session: SessionId,
@@ -127,7 +127,7 @@ impl CommonEffects {
         kept.boxed()
     }
 
-    /// Gives the right to write to a session back.
+    /// Releases a session's lease.
     pub(crate) fn release(&self, lease: &Lease) {
         self.kept.release(lease);
     }

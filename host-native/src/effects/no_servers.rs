@@ -1,4 +1,4 @@
-//! Without the feature `mcp` there are no servers that are programs.
+//! Stand-in for MCP server processes when the feature `mcp` is off.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use futures_util::stream::{self, BoxStream, StreamExt as _};
 use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal};
 use windlass_engine::machine::{ConnectRequest, ConnectionId, Input, Offer, Question, ServerTool};
 
-/// None.
+/// No servers.
 pub(crate) struct Servers;
 
 const NONE: &str = "MCP servers that are programs need the feature `mcp`";

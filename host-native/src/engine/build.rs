@@ -1,4 +1,4 @@
-//! From what an engine was told to what its sessions are told.
+//! Builds the specs of an engine's sessions from its launch options.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,11 +28,11 @@ use crate::{
     settings::SettingsError,
 };
 
-/// Why an engine cannot start. Nothing was written; it is for standard error.
+/// Why an engine cannot start. Nothing was written to its output; the message is for standard error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A file that a flag names.
+    /// A file named by a flag cannot be used.
     #[error("--{flag} `{path}`: {reason}")]
     File {
         /// The flag.
@@ -42,7 +42,7 @@ pub enum StartError {
         /// Why it cannot be used.
         reason: String,
     },
-    /// A value that a flag has.
+    /// The value of a flag is invalid.
     #[error("--{flag}: {reason}")]
     Flag {
         /// The flag.
@@ -50,29 +50,29 @@ pub enum StartError {
         /// What is wrong with its value.
         reason: String,
     },
-    /// Flags that no session can be made of.
+    /// The combination of flags is invalid.
     #[error(transparent)]
     Flags(#[from] FlagsError),
-    /// A settings file that cannot be used.
+    /// A settings file cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Rules of the settings that cannot be used: without them more would be allowed than was meant to be.
+    /// The settings contain invalid rules; without them, more would be allowed than intended.
     #[error("the permissions of the settings cannot be used: {0}")]
     Permissions(String),
-    /// A sandbox is required that there is none of.
+    /// The settings require a sandbox, and it is not available.
     #[error(
         "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: {0}"
     )]
     NoSandbox(String),
-    /// Settings of the sandbox that cannot be understood: without them commands would reach more than was meant.
+    /// The sandbox settings are invalid; without them, commands could access more than intended.
     #[error("the settings of the sandbox cannot be used: {0}")]
     Sandbox(#[from] SandboxError),
-    /// The folder's files are not those that a person has agreed to.
+    /// The folder's files have changed since a person agreed to them.
     #[error(
         "the files of this folder are not what you were asked about: they were changed since, and nothing was started. Start again to see what they do now"
     )]
     NotAsAgreed,
-    /// What was brought along cannot be used.
+    /// Something that the project's files provide cannot be used.
     #[error(transparent)]
     Complete(#[from] CompleteError),
     /// The agent cannot be built.
@@ -89,19 +89,19 @@ impl From<ProjectConfigError> for StartError {
     }
 }
 
-/// What sessions are made of.
+/// What sessions are built from.
 pub(super) struct ResolvedConfig {
     pub(super) agent: Agent,
     pub(super) spec: Spec,
     pub(super) project_config: ProjectConfig,
-    /// What confines commands, if anything does.
+    /// The sandbox for commands, if there is one.
     pub(super) sandbox: Option<Sandbox>,
-    /// What was left out, and why: for standard error.
+    /// What was left out, and why; for standard error.
     pub(super) warnings: Vec<String>,
 }
 
-/// What flags, environment and the files on the disk say, for an agent that was built of flags. Of what an SDK brings along
-/// only what decides which files are read and which rules there are.
+/// Combines flags, environment and the files on the disk, for an agent built from the flags. From an SDK's request,
+/// only what determines which files are read and which rules exist.
 pub(super) fn resolved_config(
     launch: &Launch,
     agent: Agent,
@@ -152,7 +152,7 @@ pub(super) fn resolved_config(
     })
 }
 
-/// Short names are those of Anthropic's models: to other servers each name is their own.
+/// The short names refer to Anthropic's models; on other servers, names are passed unchanged.
 fn names_as_they_are() -> ModelAliases {
     ModelAliases {
         sonnet: "sonnet".to_owned(),
@@ -161,7 +161,7 @@ fn names_as_they_are() -> ModelAliases {
     }
 }
 
-/// Where settings and the project's files are.
+/// The locations of settings and project files.
 pub(super) fn whereabouts<'a>(
     launch: &'a Launch,
     request: &'a ConfigureRequest,
@@ -190,7 +190,7 @@ pub(super) fn whereabouts<'a>(
     })
 }
 
-/// The sandbox that the settings ask for, if it can be had; the spec then speaks of it.
+/// The sandbox of the settings, if available. Also sets it in the spec.
 fn sandbox(
     launch: &Launch,
     project_config: &ProjectConfig,
@@ -229,7 +229,7 @@ fn sandbox(
 }
 
 impl ResolvedConfig {
-    /// What the machine is told of it.
+    /// The configuration for the engine machine.
     pub(super) fn configuration(self, launch: &Launch, number: ConfigNumber) -> Configuration {
         let Self {
             spec,
@@ -272,7 +272,7 @@ impl ResolvedConfig {
     }
 }
 
-/// The agent that flags and environment describe, without these tools.
+/// The agent described by flags and environment, without these tools.
 pub(super) fn agent(launch: &Launch, disallowed: &[String]) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let endpoint = launch.endpoint();
@@ -324,7 +324,7 @@ pub(super) fn agent(launch: &Launch, disallowed: &[String]) -> Result<Agent, Sta
     Ok(builder.build()?)
 }
 
-/// Rules, all of them: without one it is not known what was meant to run.
+/// Parses rules. Any invalid one is an error, since its intention is unknown.
 fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartError> {
     match texts.iter().find_map(|text| Rule::parse(text).err()) {
         None => Ok(texts),
@@ -335,7 +335,7 @@ fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartErr
     }
 }
 
-/// What environment and files say beside the flags.
+/// Facts from environment and files beside the flags.
 fn facts(launch: &Launch) -> Result<FlagFacts, StartError> {
     let flags = &launch.flags;
     let read = |flag: &'static str, path: &Option<String>| {

@@ -1,4 +1,4 @@
-//! What settings and project files come to, with the tools and hooks that belong to it.
+//! Configurations from settings and project files, with the tools and hooks that belong to them.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ use crate::{
     project_config::Commands,
 };
 
-/// The configurations that sessions may be made of.
+/// The configurations that sessions may use.
 pub(super) struct Configurations {
     launch: Arc<Launch>,
     worktrees: GitWorktrees,
@@ -35,14 +35,14 @@ pub(super) struct Configurations {
 struct State {
     last: ConfigNumber,
     runners: BTreeMap<ConfigNumber, Arc<Runners>>,
-    /// The agent that was built last, for tools that are not to be there.
+    /// The agent built last, with the tools that were disallowed for it.
     agent: Option<(Vec<String>, Agent)>,
 }
 
-/// What performs the effects of sessions that are made of a configuration.
+/// Performs the effects of sessions with one configuration.
 pub(super) struct Runners {
     native: NativeHost,
-    /// Bash with the variables of the settings, and confined where it is.
+    /// Bash with the variables of the settings, confined if configured.
     bash: Option<Arc<dyn RunTool>>,
     commands: Commands,
 }
@@ -57,12 +57,12 @@ impl Configurations {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic while it is held leaves lists that are whole.
+        // A panic while the lock is held leaves valid lists.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads settings and project files for the first time. What the session begins with is this very reading: where a person has
-    /// agreed to what they were shown of it, it is held against that.
+    /// Reads settings and project files for the first time. The session starts with exactly this reading; if a person
+    /// has agreed to the project's files, the reading is compared with what they were shown.
     pub(super) fn first(&self) -> Result<Configuration, StartError> {
         let request = ConfigureRequest::default();
         let resolved_config = self.resolved_config(&request)?;
@@ -103,7 +103,7 @@ impl Configurations {
     }
 
     fn runners(&self, resolved_config: &ResolvedConfig) -> Runners {
-        // Its messages are the machine's.
+        // The machine handles its messages.
         let (native, _) = resolved_config.agent.host();
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
@@ -147,7 +147,7 @@ impl Runners {
     }
 }
 
-/// Bash with what the settings say of it, where they say anything.
+/// Bash with the options of the settings, if they have any.
 #[cfg(unix)]
 fn bash(resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     let variables = resolved_config.project_config.found.variables();
@@ -162,7 +162,7 @@ fn bash(resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     Some(Arc::new(bash))
 }
 
-/// There is no shell.
+/// There is no shell on this system.
 #[cfg(not(unix))]
 fn bash(_: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     None

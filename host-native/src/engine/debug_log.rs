@@ -1,9 +1,9 @@
-//! What an engine does, line by line, for whoever asked for it (`--debug`, `--debug-file`, `DEBUG`; Agent SDK reference,
-//! `debug`, `debugFile`).
+//! A log of what an engine does (`--debug`, `--debug-file`, `DEBUG`; Agent SDK reference, `debug`, `debugFile`).
 //!
-//! Lines say what happens, when, and how it ended. What is said to the model and to tools, what they say, headers and
-//! settings are not among them: a log can be shown around. Only command lines stand in it, in the form in which they run: the
-//! text of the model, which everybody else is shown, need not be that. Without the topic `commands` they are left out.
+//! A line says what happens, when, and how it ended. The log contains no messages to or from the model and tools, no
+//! headers and no settings, so it can be shared. The exception is command lines, in the form in which they are run,
+//! which may differ from the model's text that is shown elsewhere. They have the topic `commands` and are omitted
+//! unless it is included.
 
 use std::{
     path::Path,
@@ -21,29 +21,29 @@ use windlass_engine::machine::Topic;
 use super::{build::StartError, launch::Launch};
 use crate::{redact::Redactor, store::LineFile};
 
-/// Where lines go. Cloning is cheap; without a log nothing is done at all.
+/// The destination of log lines. Cloning is cheap; without a log, nothing is done.
 #[derive(Clone, Default)]
 pub(super) struct DebugLog(Option<Arc<Log>>);
 
 struct Log {
-    /// None for standard error.
+    /// `None` for standard error.
     file: Option<Mutex<LogFile>>,
-    /// Topics that are wanted; all where none is named.
+    /// The topics to log; all if empty.
     wanted: Vec<String>,
     unwanted: Vec<String>,
-    /// Should a key ever come up in words of others, it is left out.
+    /// Removes keys that occur in texts of others.
     redactor: Redactor,
 }
 
 struct LogFile {
     path: String,
     lines: LineFile,
-    /// Lines are missing, which was told.
+    /// Whether lines are missing because of an error that was reported.
     is_broken: bool,
 }
 
 impl DebugLog {
-    /// The log that was asked for, if one was. A file is appended to; folders are made.
+    /// Opens the log if one was requested. A file is appended to; missing folders are created.
     pub(super) fn open(launch: &Launch) -> Result<Self, StartError> {
         let flags = &launch.flags;
         let file = match &flags.debug_file {
@@ -76,14 +76,14 @@ impl DebugLog {
         }))))
     }
 
-    /// Writes a line, if somebody wants to read it.
+    /// Writes a line, if its topic is logged.
     pub(super) fn note(&self, topic: Topic, text: impl FnOnce() -> String) {
         if let Some(log) = self.0.as_ref().filter(|log| log.wants(topic)) {
             log.write(topic, &text());
         }
     }
 
-    /// Notes that an effect begins; what comes of it is for the [`Watch`] to see.
+    /// Logs that an effect starts; the [`Watch`] logs its outcome.
     pub(super) fn begins(&self, topic: Topic, what: impl FnOnce() -> String) -> Watch {
         let wanted = self.0.as_ref().filter(|log| log.wants(topic));
         Watch(wanted.map(|log| {
@@ -99,7 +99,7 @@ impl DebugLog {
     }
 }
 
-/// An effect that is under way.
+/// A running effect.
 pub(super) struct Watch(Option<Watched>);
 
 struct Watched {
@@ -110,7 +110,7 @@ struct Watched {
 }
 
 impl Watch {
-    /// Notes an answer, unless it is only a piece of what is coming.
+    /// Logs an answer, unless it is only a part.
     pub(super) fn saw(&self, answer: &Answer) {
         let Some(watched) = &self.0 else { return };
         let Some(how) = outcome(answer) else { return };
@@ -149,7 +149,7 @@ impl Log {
 }
 
 impl LogFile {
-    /// A log that cannot be written must not stop what it tells of; that lines are missing is told once.
+    /// An error of the log must not stop the engine; it is reported once.
     fn write(&mut self, line: &str) {
         let written = self.lines.append(format!("{line}\n").as_bytes());
         if let (Err(error), false) = (&written, self.is_broken) {
@@ -160,7 +160,7 @@ impl LogFile {
     }
 }
 
-/// For its owner's eyes only.
+/// Opens the file for its owner only.
 fn opened(path: &Path) -> std::io::Result<LineFile> {
     if let Some(folder) = path
         .parent()
@@ -171,7 +171,7 @@ fn opened(path: &Path) -> std::io::Result<LineFile> {
     LineFile::open(path)
 }
 
-/// How an effect went on, without anything of what it is about.
+/// The outcome of an effect, without its contents.
 fn outcome(answer: &Answer) -> Option<String> {
     Some(match answer {
         Answer::HttpHead { status, .. } => format!("is answered with {status}"),
@@ -186,7 +186,7 @@ fn outcome(answer: &Answer) -> Option<String> {
     })
 }
 
-/// What a call runs: the line that was judged, printed from its tree, or the text as the model wrote it.
+/// The command of a call: the approved line printed from its tree, or the text as the model wrote it.
 pub(super) fn what_runs(call: &ToolCall, approved: &ApprovedCommand) -> String {
     let id = &call.tool_use_id;
     match approved {

@@ -1,4 +1,4 @@
-//! Performs what an engine asks for.
+//! Performs the effects of an engine.
 
 use std::{future::Future, sync::Arc};
 
@@ -46,7 +46,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// A host for what an engine was started with, and what flags and files say of it.
+    /// A host for an engine with these launch options.
     pub(super) fn new(
         launch: Launch,
         lines: mpsc::Sender<String>,
@@ -77,10 +77,10 @@ impl Host {
         Ok((host, base))
     }
 
-    /// Writes what was not taken while the engine ran.
+    /// Writes the lines that were left when the engine ended.
     pub(super) async fn last_lines(&self, rest: Rest) {
         for line in rest {
-            // Nobody reads any more: the rest is for nobody.
+            // The reader is gone, so the rest is dropped.
             let _ = self.lines.send(line).await;
         }
     }
@@ -96,12 +96,12 @@ impl Host {
                 Outcome::Configured(read.map(Box::new).map_err(|error| error.to_string()))
             }
             Effect::Look(asked) => Outcome::Looked(look(asked)),
-            // What a later engine asks for is not done here.
+            // Effects of later engine versions are not supported here.
             _ => Outcome::Finished,
         }
     }
 
-    /// The answers of a tool, noted, and with what it puts out in the background in its file.
+    /// The answers of a tool: logged, with the output of background commands stored in a file.
     fn noted_tool(
         &self,
         id: EffectId,
@@ -121,7 +121,7 @@ impl Host {
     }
 }
 
-/// What is kept of sessions, and what connects to MCP servers, as an engine was told to.
+/// Session storage and MCP servers, according to the launch options.
 fn common(
     launch: &Launch,
     inputs: mpsc::UnboundedSender<Input>,
@@ -130,7 +130,7 @@ fn common(
     let servers = Servers::new(launch.cwd.clone(), inputs)
         .with_keys(launch.keys.clone())
         .redacting(launch.redactor());
-    // One store: what holds a lease of it writes to it.
+    // One store, since the holder of a lease must write through it.
     let store = Some(launch.store());
     let checkpoints = SessionCheckpoints::new(store.clone(), launch.directory());
     let common = CommonEffects::new(store, Some(checkpoints), servers, worktrees);
@@ -197,7 +197,7 @@ impl EngineHost for Host {
     }
 
     async fn room(&self) {
-        // Nobody reads any more: what is written now is for nobody.
+        // The reader is gone, so nobody reads what is written.
         let _ = self.lines.reserve().await;
     }
 

@@ -1,4 +1,4 @@
-//! What an engine is started with: its command line and its environment.
+//! The launch options of an engine: its command line and environment.
 
 use std::{
     collections::HashMap,
@@ -30,22 +30,21 @@ use crate::{
     store::{ConfigDir, FileStore, NoConfigDir, SharedStore, git_branch},
 };
 
-/// OpenAI's own server.
+/// The address of OpenAI's API.
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
+/// The default time limit for background work after the input has ended: ten minutes.
 const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
 
-/// How long commands may take that hear of a session's end, where nothing else is said: an SDK ends an engine by force after
-/// two seconds.
+/// The default time limit for the hooks of a session's end: an SDK kills an engine after two seconds.
 const LAST_HOOKS: Duration = Duration::from_millis(1500);
 
-/// Gives, for a session that begins, what takes the lines of its journal.
+/// Opens the journal of a session when it starts.
 #[derive(Clone)]
 pub struct Recording(pub(super) Arc<RecordTo>);
 
 impl Recording {
-    /// Journals of sessions go where `open` says.
+    /// `open` returns the sink for a session's journal.
     pub fn new(open: impl Fn(SessionId) -> JournalSink + Send + Sync + 'static) -> Self {
         Self(Arc::new(open))
     }
@@ -57,94 +56,94 @@ impl fmt::Debug for Recording {
     }
 }
 
-/// Everything that an engine is told before the first line.
+/// Everything that an engine gets before its first input line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Launch {
     /// The command line.
     pub flags: Flags,
-    /// The working directory; none for that of the process.
+    /// The working directory; `None` for that of the process.
     pub cwd: Option<PathBuf>,
-    /// Where the person's own files are (`CLAUDE_CONFIG_DIR`, else `~/.claude`).
+    /// The user's configuration directory (`CLAUDE_CONFIG_DIR`, else `~/.claude`).
     pub config: ConfigDir,
-    /// The person's home.
+    /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// The organisation's settings, which are stronger than any other and read whatever flags say.
+    /// The organisation's settings file, which takes precedence over all others and is read whatever the flags say.
     pub managed_settings: Option<PathBuf>,
-    /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
+    /// What starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
     pub entrypoint: String,
-    /// On whose behalf requests are made, for the header `user-agent`: who starts the engine, the SDK's version
+    /// On whose behalf requests are sent, for the header `user-agent`: what starts the engine, the SDK's version
     /// (`CLAUDE_AGENT_SDK_VERSION`) and the application (`CLAUDE_AGENT_SDK_CLIENT_APP`).
     pub client: String,
-    /// How requests to the model server prove who they are from.
+    /// How requests to the model server authenticate.
     pub auth: Auth,
-    /// The keys that the environment held. An MCP server is given one that its configuration names; whatever servers say is
-    /// searched for them.
+    /// The keys from the environment. An MCP server gets a key that its configuration names. Keys are removed from
+    /// whatever servers send.
     pub keys: Credentials,
-    /// The model server's address; none for that of whoever made its API.
+    /// The model server's address; `None` for the default of its provider.
     pub base_url: Option<String>,
-    /// What counts of a project that nobody has trusted.
+    /// What applies of a project that nobody has trusted.
     pub trust: ProjectTrust,
-    /// What the project's files bring along, as a person was shown it who said yes. Where they bring something else by the time the
-    /// engine reads them, it does not start: the answer was not about that. None where nobody was asked.
+    /// What the project's files provide, as shown to the person who agreed to it. If the files provide something else
+    /// when the engine reads them, it does not start. `None` if nobody was asked.
     pub agreed: Option<Vec<Brought>>,
-    /// Why no session begins is said on standard error too, beside the result: SDKs look there.
+    /// Whether the reason why no session starts is also printed on standard error, where SDKs look for it.
     pub tells_refusals: bool,
-    /// Somebody is there whom the model can ask.
+    /// Whether there is a person whom the model can ask.
     pub has_person: bool,
-    /// No session begins without the MCP tool that is to be asked for permission. An SDK hears of it when something is asked.
+    /// Whether a session requires the MCP tool for permission prompts at its start. An SDK gets the error only when
+    /// permission is needed.
     pub needs_prompt_tool: bool,
-    /// How commands are confined, beside what the settings files say of it.
+    /// Sandbox settings in addition to those of settings files.
     pub sandbox: Option<SandboxSettings>,
-    /// Files of model prices, added to the built-in ones.
+    /// Files of model prices, in addition to the built-in ones.
     pub price_files: Vec<PathBuf>,
-    /// Where the journal of a session goes that begins.
+    /// Where journals of sessions are written.
     pub recording: Option<Recording>,
-    /// Who reads state frames.
+    /// Who receives state frames.
     pub states: StateFrames,
-    /// How often a failed model call is asked again.
+    /// How often a failed model request is retried.
     pub max_retries: Option<u32>,
-    /// For how many milliseconds a model server may send nothing of its response (`CLAUDE_STREAM_IDLE_TIMEOUT_MS`); 0 for as
-    /// long as it likes.
+    /// How long a model server may send no content, in milliseconds (`CLAUDE_STREAM_IDLE_TIMEOUT_MS`); 0 for no limit.
     pub response_idle_ms: Option<u32>,
-    /// The most tokens a response may hold.
+    /// The maximum number of tokens in a response.
     pub max_output_tokens: Option<u32>,
-    /// How many tokens the model may think, where no flag says so.
+    /// The maximum number of thinking tokens, unless a flag sets it.
     pub max_thinking_tokens: Option<u32>,
-    /// When the definitions of MCP tools wait until the model searches for them (`ENABLE_TOOL_SEARCH`): `auto`, `auto:N%`, `true`
-    /// or `false`; none for `auto`.
+    /// When the definitions of MCP tools are deferred until the model searches for them (`ENABLE_TOOL_SEARCH`):
+    /// `auto`, `auto:N%`, `true` or `false`; `None` for `auto`.
     pub tool_search: Option<String>,
-    /// The surroundings are a sandbox: root may bypass permissions here.
+    /// The environment is a sandbox, so root may bypass permissions.
     pub is_sandbox: bool,
-    /// What files hold is kept before they are changed, so that they can be taken back
+    /// Whether the contents of files are saved before they are changed, so that they can be restored
     /// (`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`).
     pub file_checkpoints: bool,
-    /// How long background work may go on after the input has ended; none for as long as it takes.
+    /// How long background work may continue after the input has ended; `None` for no limit.
     pub background_ceiling: Option<Duration>,
-    /// How long commands may take that hear of the session's end (`CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS`).
+    /// The time limit for hooks of the session's end (`CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS`).
     pub last_hooks: Duration,
-    /// Bytes that a frame may have, where whoever reads takes no longer lines: the Python SDK (`max_buffer_size`) and whoever
-    /// is not known; `WINDLASS_MAX_FRAME_BYTES` says otherwise, 0 for no limit.
+    /// The maximum size of a frame in bytes, for readers that accept no longer lines: the Python SDK
+    /// (`max_buffer_size`) and unknown readers; `WINDLASS_MAX_FRAME_BYTES` overrides it, 0 for no limit.
     pub longest_frame: Option<usize>,
 }
 
-/// An engine that cannot be started as it was asked for.
+/// Why an engine cannot be started with these options.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// A flag cannot be followed.
+    /// A flag is invalid.
     #[error(transparent)]
     Flag(#[from] FlagError),
-    /// Nothing says where the user's files are.
+    /// The configuration directory cannot be determined.
     #[error(transparent)]
     NoConfigDir(#[from] NoConfigDir),
 }
 
 impl Launch {
-    /// From a command line (without the program's name) and an environment.
+    /// Reads a command line (without the program's name) and an environment.
     ///
     /// # Errors
-    /// [`LaunchError`]: the first flag that cannot be followed, or no place for the user's files.
+    /// [`LaunchError`]: the first invalid flag, or no configuration directory.
     pub fn read(
         words: &[String],
         variable: impl Fn(&str) -> Option<String>,
@@ -152,10 +151,10 @@ impl Launch {
         Ok(Self::with_flags(Flags::parse(words)?, variable)?)
     }
 
-    /// From flags and an environment.
+    /// Reads an environment, with parsed flags.
     ///
     /// # Errors
-    /// [`NoConfigDir`] where nothing says where the user's files are.
+    /// [`NoConfigDir`] if the configuration directory cannot be determined.
     pub fn with_flags(
         mut flags: Flags,
         variable: impl Fn(&str) -> Option<String>,
@@ -192,7 +191,7 @@ impl Launch {
         let config_dir = variable("CLAUDE_CONFIG_DIR");
         let config = ConfigDir::find(config_dir.as_deref(), home.as_deref())?;
         let is_yes = |value: String| matches!(value.as_str(), "1" | "true" | "yes" | "on");
-        // Other programs read lists of names in it: those are not about this one.
+        // Other programs use it for lists of names, which do not refer to this one.
         flags.debug |= variable("DEBUG").is_some_and(is_yes);
         let background_ceiling = match number("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
             None => Some(BACKGROUND_CEILING),
@@ -249,7 +248,7 @@ impl Launch {
         })
     }
 
-    /// What the machine is told of it.
+    /// The launch options for the engine machine.
     pub(super) fn machine(&self) -> machine::Launch {
         let cwd = self.directory();
         let mut launch = machine::Launch::new(self.flags.clone(), cwd.display().to_string());
@@ -280,7 +279,7 @@ impl Launch {
         launch
     }
 
-    /// Where the model is and how it is spoken to.
+    /// The model server's endpoint.
     #[must_use]
     pub fn endpoint(&self) -> EndpointConfig {
         let usual = match self.flags.provider {
@@ -297,25 +296,25 @@ impl Launch {
         endpoint
     }
 
-    /// What takes the keys out of the words of others.
+    /// Removes the keys from texts of others.
     pub(super) fn redactor(&self) -> Redactor {
         let named = self.keys.iter().map(|(_, key)| key);
         Redactor::new(named.chain(self.auth.secret()))
     }
 
-    /// Where its sessions are kept.
+    /// The store of its sessions.
     pub(super) fn store(&self) -> SharedStore {
         let (cwd, project) = (self.directory(), self.project());
         SharedStore::new(FileStore::with_settings_of(&self.config, &cwd, &project))
     }
 
-    /// The folder whose settings and files are the project's.
+    /// The folder with the project's settings and files.
     pub(super) fn project(&self) -> PathBuf {
         let named = self.flags.project_config_root.as_ref().map(PathBuf::from);
         named.unwrap_or_else(|| self.directory())
     }
 
-    /// The working directory: absolute, links resolved where it exists.
+    /// The working directory: absolute, with links resolved if it exists.
     pub(super) fn directory(&self) -> PathBuf {
         let asked = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
         std::fs::canonicalize(&asked).unwrap_or(asked)
@@ -336,12 +335,12 @@ impl Journals {
         }
     }
 
-    /// Writes a line of a session's journal, which begins with its first.
+    /// Writes a line to a session's journal, which is opened with its first line.
     pub(super) fn line(&self, session: SessionId, line: &str) {
         let Some(Recording(begin)) = &self.recording else {
             return;
         };
-        // A panic of a sink leaves the others as they are.
+        // A panic of one sink does not affect the others.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let sink = open.entry(session).or_insert_with(|| begin(session));
         sink(line);

@@ -1,4 +1,4 @@
-//! Looks at files for the SDK.
+//! Reads files for the SDK.
 
 use std::{
     fs,
@@ -19,13 +19,13 @@ use crate::{
     regular::{self, Link},
 };
 
-/// The most that `read_file` gives where no limit is asked for.
+/// The default size limit of `read_file`, in bytes.
 const READ_LIMIT: u64 = 512 * 1024;
 
-/// The longest file that counts as read: its digest is that of all of it.
+/// The maximum size of a file that can count as read, in bytes, since all of it is hashed.
 const MAX_OBSERVED: u64 = 64 << 20;
 
-/// What is to be seen, or why it is not.
+/// Performs the request, or returns the error.
 pub(super) fn look(asked: Look) -> Result<Seen, ReplyError> {
     match asked {
         Look::File {
@@ -55,11 +55,11 @@ fn folder(cwd: &Path, folder: &str) -> Result<String, ReplyError> {
     Ok(real.display().to_string())
 }
 
-/// A file that the SDK saw the model read. One that has changed since is to be read again.
+/// Records a file that the model has read through the SDK. If it has changed since, it must be read again.
 fn observe(cwd: &Path, path: &str, mtime: i64) -> Result<Option<Observation>, ReplyError> {
     let refused = |error: std::io::Error| ReplyError::new(format!("{path}: {error}"));
     let real = match fs::canonicalize(cwd.join(path)) {
-        // It has changed most of all.
+        // It was deleted, so it has changed.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         real => real.map_err(refused)?,
     };
@@ -78,17 +78,17 @@ fn observe(cwd: &Path, path: &str, mtime: i64) -> Result<Option<Observation>, Re
     }))
 }
 
-/// The digest of a regular file that is not too long.
+/// The digest of a regular file within the size limit.
 fn digest(path: &Path) -> io::Result<String> {
     let file = regular::open(path, Link::Followed)?;
     if file.metadata()?.len() > MAX_OBSERVED {
         return Err(regular::too_large(MAX_OBSERVED));
     }
-    // It may grow meanwhile, or be one of `/proc`, which say that they are empty.
+    // The file may grow meanwhile, or be in `/proc`, where sizes are reported as 0.
     digest_of(file.take(MAX_OBSERVED))
 }
 
-/// A file, as its reader wants it.
+/// The content of a file, in the requested encoding.
 fn read_file(
     cwd: &Path,
     path: &str,
@@ -114,7 +114,7 @@ fn read_file(
     )
 }
 
-/// Files of a folder whose names begin with what was typed.
+/// Files in a folder whose names start with the query.
 fn suggestions(cwd: &Path, query: &str) -> Value {
     const MOST: usize = 20;
     let (folder, begin) = query

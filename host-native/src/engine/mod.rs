@@ -1,7 +1,7 @@
-//! The engine of the official Agent SDKs: `windlass` in the place of the executable that they start.
+//! The engine of the official Agent SDKs: `windlass` as a replacement for the executable that they start.
 //!
-//! An SDK writes lines to the engine's standard input and reads lines from its standard output. What is decided in between is
-//! the machine's ([`windlass_engine::machine`]); here its effects are performed:
+//! An SDK writes lines to the engine's standard input and reads lines from its standard output. The machine
+//! ([`windlass_engine::machine`]) makes the decisions in between; its effects are performed here:
 //!
 //! ```text
 //! input ─▶ reader ─▶ machine::drive ─▶ Engine ─▶ lines ─▶ writer ─▶ output

@@ -1,4 +1,4 @@
-//! What the permissions of a session come to, without a session: for people who write rules.
+//! Evaluates permissions without a session, for people who write rules.
 
 use serde_json::json;
 use windlass_core::{
@@ -25,28 +25,29 @@ use crate::{host::resolve_all, project_config::ProjectConfig};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
-    /// No session could begin.
+    /// No session could start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// No tool has this name.
+    /// There is no tool of this name.
     #[error("there is no tool named `{name}`; there are {known}")]
     UnknownTool {
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
-    /// A path that leads nowhere.
+    /// A path cannot be resolved.
     #[error("{0}")]
     Path(String),
 }
 
-/// Says what would become of a call in a session with these flags and settings, and why. The call is written as a rule: `Bash(git push)`,
-/// `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path": "a"})`. No MCP server is started: of a tool
-/// of one (`mcp__server__tool`) nothing is known but its name, which is all that rules about it say.
+/// Explains what would happen to a call in a session with these flags and settings, and why. The call is written as a
+/// rule: `Bash(git push)`, `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path":
+/// "a"})`. MCP servers are not started: of their tools (`mcp__server__tool`), only the name is known, which is all
+/// that rules can match.
 ///
 /// # Errors
-/// [`ExplainError`]: no session could begin, or the call is none.
+/// [`ExplainError`]: no session could start, or the call is invalid.
 pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, ExplainError> {
     let spec = &completed(launch)?.spec;
     let name = &call.tool_name;
@@ -78,15 +79,15 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     Ok(explain(&context, subject.facts(tool, &paths), None))
 }
 
-/// What the files of the folder would do and do not, because nobody has trusted it ([`ProjectTrust::Nothing`]): to ask a person about,
-/// whose answer holds for this ([`Launch::agreed`]).
+/// What the folder's files provide but is ignored because nobody has trusted the folder ([`ProjectTrust::Nothing`]).
+/// A person can be asked about it; their answer applies to exactly this ([`Launch::agreed`]).
 ///
 /// [`ProjectTrust::Nothing`]: super::ProjectTrust::Nothing
 ///
 /// # Errors
-/// [`StartError`]: no session could begin.
+/// [`StartError`]: no session could start.
 pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
-    // Most folders are trusted: nothing is built for them that is built once more when the session begins.
+    // Most folders are trusted; then nothing is built here that the session start would build again.
     if ProjectConfig::read(whereabouts(launch, &ConfigureRequest::default())?)?
         .found
         .runs_programs
@@ -96,26 +97,26 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
     Ok(read(launch)?.project_config.found.brought)
 }
 
-/// What flags and files say, without anybody who brings more along.
+/// Reads flags and files, without an SDK's request.
 fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
     resolved_config(launch, agent(launch, &[])?, &ConfigureRequest::default())
 }
 
-/// The same with what follows from it.
+/// The same, with the resulting configuration.
 fn completed(launch: &Launch) -> Result<Configuration, StartError> {
     let configuration = read(launch)?.configuration(launch, 0);
     Ok(configuration.completed(&launch.machine(), &Initialize::default())?)
 }
 
-/// Looks through the rules of all settings for those that do nothing, or not what they seem to.
+/// Checks the rules of all settings for those that have no effect, or another one than they seem to.
 ///
 /// # Errors
-/// [`StartError`]: settings that cannot be read. A single rule that cannot be read is a finding.
+/// [`StartError`]: the settings cannot be read. A single invalid rule is a finding, not an error.
 pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
     let layers = ProjectConfig::read(whereabouts(launch, &ConfigureRequest::default())?)?
         .found
         .layers();
-    // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.
+    // Uses the tools of a session without settings, so that an error in some rules does not hide errors in others.
     let mut plain = launch.clone();
     plain.managed_settings = None;
     plain.flags.settings = None;
@@ -131,7 +132,7 @@ fn names(spec: &Spec) -> Vec<&str> {
         .collect()
 }
 
-/// The input that a text stands for: JSON, or the field that rules of the tool are about.
+/// The input for a text: JSON, or the value of the field that rules of the tool match.
 fn input(tool: &ToolDefinition, content: Option<&str>) -> RawJson {
     let Some(content) = content else {
         return RawJson::empty_object();

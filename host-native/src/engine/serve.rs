@@ -1,4 +1,4 @@
-//! An engine between two streams.
+//! Runs an engine between two streams.
 
 use std::{collections::VecDeque, future::Future, task::Poll, time::Duration};
 
@@ -19,20 +19,19 @@ use super::{
 };
 use crate::random::random_seed;
 
-/// Lines that may wait to be written before the engine waits too.
+/// Capacity of the output channel, in lines. The engine waits while it is full.
 const LINES_AHEAD: usize = 256;
 
-/// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before
-/// ending it by force.
+/// How long writing the last lines may take after the engine was told to stop: less than the time before it is killed.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// Serves an SDK until its input has ended and nothing is owed to it any more, until nobody reads the output, or until
-/// `stop` fires: then requests are closed and processes are killed, and what is written is whole.
+/// Serves an SDK until its input has ended and all answers are written, until the output is closed, or until `stop`
+/// fires: then requests are closed and processes are killed, and no line is left incomplete.
 ///
 /// Must be called inside a tokio runtime.
 ///
 /// # Errors
-/// [`StartError`] when what it was started with cannot be followed. Nothing has been written then.
+/// [`StartError`] if the launch options are invalid. Nothing was written then.
 pub async fn serve<R, W>(
     launch: Launch,
     input: R,
@@ -54,7 +53,7 @@ where
     let (lines, waiting) = mpsc::channel(LINES_AHEAD);
     let mut machine = launch.machine();
     machine.session_id = session_id;
-    // What can be known to be wrong is found before anything is written.
+    // Errors that can be known in advance are found before anything is written.
     let (host, base) = Host::new(launch, lines, inputs.clone())?;
     let mut engine = Engine::new(machine, base, random_seed());
     let gone = CancellationToken::new();
@@ -65,12 +64,11 @@ where
     reader.abort();
     let writing = async {
         host.last_lines(rest).await;
-        // Nothing more comes: the writer ends when all is written. A panic ends it as well.
+        // Closes the channel: the writer ends when everything is written. A panic ends it as well.
         drop(host);
         let _ = (&mut writer).await;
     };
-    // What was said is written to its end: for as long as somebody reads it, however slowly, and for a moment after being
-    // told to stop.
+    // The remaining lines are written as long as there is a reader, however slow, and for a moment after a stop request.
     let stopped = async {
         if ending != Ending::Stopped {
             stop.cancelled().await;
@@ -83,7 +81,7 @@ where
     }
 }
 
-/// Everything that an engine is told but for the outcomes of its effects.
+/// All inputs of the engine except the outcomes of its effects.
 fn inputs_of(
     host: &Host,
     mut arriving: mpsc::UnboundedReceiver<Input>,
@@ -102,7 +100,7 @@ fn inputs_of(
             is_unread = true;
             return Poll::Ready(Some(Input::Unread));
         }
-        // Whoever asks how a server is doing hears of its end.
+        // Checked first, so that a question about a server's status sees that it has ended.
         if let Some(closed) = host.common.servers.newly_closed() {
             return Poll::Ready(Some(closed));
         }
@@ -114,5 +112,5 @@ fn inputs_of(
     })
 }
 
-/// Lines that were not taken while the engine ran.
+/// Lines that were left when the engine ended.
 pub(super) type Rest = VecDeque<String>;

@@ -1,4 +1,4 @@
-//! Lines in, lines out.
+//! Line-based input and output.
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
@@ -7,17 +7,17 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use windlass_engine::{machine::Input, protocol::line::LineReader};
 
-/// How much is read at a time.
+/// The size of one read, in bytes.
 const PIECE: usize = 64 * 1024;
 
 /// Reads until the input ends.
 pub(super) async fn read<R: AsyncRead + Unpin>(mut input: R, inputs: mpsc::UnboundedSender<Input>) {
     let mut lines = LineReader::new();
     let mut piece = vec![0; PIECE];
-    // The engine has ended: nobody listens.
+    // The engine has ended, so nobody receives it.
     let tell = |input| drop(inputs.send(input));
     loop {
-        // An input that cannot be read is over.
+        // A read error counts as the end of the input.
         let length = input.read(&mut piece).await.unwrap_or(0);
         if length == 0 {
             break;
@@ -29,7 +29,7 @@ pub(super) async fn read<R: AsyncRead + Unpin>(mut input: R, inputs: mpsc::Unbou
     tell(Input::InputEnded);
 }
 
-/// Writes lines until no more come, or until nobody reads them: `gone` says so.
+/// Writes lines until the channel is closed, or until writing fails, which cancels `gone`.
 pub(super) async fn write<W: AsyncWrite + Unpin>(
     mut lines: mpsc::Receiver<String>,
     mut output: W,
@@ -37,7 +37,7 @@ pub(super) async fn write<W: AsyncWrite + Unpin>(
 ) {
     while let Some(line) = lines.recv().await {
         let mut text = line.into_bytes();
-        // What has piled up goes out at once; nothing that is ready waits for more.
+        // Waiting lines are written together; a ready line never waits for others.
         while text.len() < 64 * 1024 {
             match lines.try_recv() {
                 Ok(more) => text.extend_from_slice(more.as_bytes()),

@@ -1,4 +1,4 @@
-//! What would lie where, if a file or folder was copied or moved there.
+//! Checks the paths that a copy or move would create.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use super::{
     followed,
 };
 
-/// What is found on the way.
+/// What was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Something would lie, or be written, here that is refused.
+    /// This path would be created or written, and is refused.
     At(PathBuf),
-    /// There is more than can be looked at, or a name leads nowhere.
+    /// There is too much to check, or a path cannot be resolved.
     Unknown,
 }
 
-/// The first place that is refused among those that `source` would have at `target`: itself, and all that lies below it if `whole`
-/// says so. Where a link stands in the place of a file, the place is where it leads.
+/// The first refused path among those that `source` would get at `target`: itself and, if `whole`, everything below
+/// it. If there is a link in place of a file, the link's target is checked.
 pub(crate) fn arrives(
     source: &Path,
     target: &Path,
@@ -43,7 +43,7 @@ fn arrives_of(
     if !whole || !source.is_dir() {
         return None;
     }
-    // What cannot be read is not copied either; what is moved as a whole brings what it held under names nobody sees.
+    // What cannot be read is not copied; a moved folder takes its unreadable contents along, whose names nobody sees.
     for (count, (below, _)) in entries_below(source).enumerate() {
         let place = target.join(&below);
         let place = match place.is_symlink() {
@@ -62,7 +62,7 @@ fn arrives_of(
     None
 }
 
-/// Whether a link lies below a folder, or there is more than can be looked at.
+/// Whether there is a link below a folder, or too much to check.
 pub(crate) fn has_links(folder: &Path) -> bool {
     let mut entries = entries_below(folder).enumerate();
     entries.any(|(count, (_, entry))| {

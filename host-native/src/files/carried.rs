@@ -1,4 +1,4 @@
-//! What goes with a folder that is copied, moved or removed.
+//! Checks the contents of a folder that is copied, moved or removed.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -12,17 +12,17 @@ use super::{
     grant::{Grant, slashed, with_followed},
 };
 
-/// What lies below a folder and matters when it goes elsewhere, as paths from there.
+/// The relevant paths below a folder, relative to it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Below {
-    /// A file from which programs or later sessions take orders: with the folder comes, or goes, what it says.
+    /// A file from which programs or later sessions take instructions.
     pub(crate) brings: Option<String>,
-    /// A file that a rule closes.
+    /// A file that a rule denies.
     pub(crate) holds: Option<String>,
 }
 
-/// Looks through a folder for these, and for what the patterns cover. Links are not followed: what they lead to does not come along.
-/// A folder with too much in it to be looked through may bring anything, and is named itself.
+/// Searches a folder for such files and for matches of the patterns. Links are not followed, since their targets stay
+/// where they are. If a folder has too many entries, it is reported itself, since it may contain anything.
 pub(crate) fn below(folder: &Path, closed: &[String]) -> Below {
     below_of(folder, closed, MOST_ENTRIES)
 }
@@ -39,7 +39,7 @@ fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
         let grant = closed.as_ref()?;
         grant.denied(&slashed(&folder.join(path)))
     };
-    // What cannot be read is not copied either; what is moved keeps who may read it.
+    // What cannot be read is not copied; a moved folder keeps its permissions.
     for (count, (path, _)) in entries_below(folder).enumerate() {
         let text = path.to_string_lossy();
         if found.brings.is_none() && becomes_authority(&text) {
@@ -63,7 +63,7 @@ fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
     found
 }
 
-/// What these patterns close, where their beginnings lead at this moment too; none if they cannot be read.
+/// The compiled patterns, also for the current real paths of their literal beginnings; `None` if they are invalid.
 fn closing(patterns: &[String]) -> Option<Grant> {
     let deny = patterns.iter().map(|pattern| DenyPattern {
         pattern: pattern.clone(),

@@ -1,14 +1,14 @@
-//! What lies below a folder, found without following links.
+//! Lists everything below a folder without following links.
 
 use std::{
     fs::{DirEntry, ReadDir},
     path::{Path, PathBuf},
 };
 
-/// More entries than anybody wants to wait for.
+/// The maximum number of entries.
 pub(super) const MOST_ENTRIES: usize = 200_000;
 
-/// The entries of a folder and of all folders in it, each with its path from there. What cannot be read has none.
+/// The entries of a folder and of all folders in it, with relative paths. A folder that cannot be read counts as empty.
 pub(super) fn entries_below(folder: &Path) -> impl Iterator<Item = (PathBuf, DirEntry)> {
     let root = folder.to_path_buf();
     let mut folders = vec![PathBuf::new()];

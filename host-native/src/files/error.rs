@@ -1,36 +1,36 @@
-//! Why the resolver refused or failed.
+//! Errors of the file resolver.
 
 use std::io;
 
-/// What a component learns of a refusal. Denied and missing look the same on purpose; the refusals
-/// recorded by [`super::Reach`] say which it was.
+/// The error as a component sees it. Denied and missing files are indistinguishable on purpose; the refusals recorded
+/// by [`super::Reach`] tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FsError {
     /// Missing, outside the grant, or denied.
     #[error("no such file or directory")]
     NotFound,
-    /// There already.
+    /// Already exists.
     #[error("it exists already")]
     Exists,
-    /// A directory was needed.
+    /// Not a directory.
     #[error("not a directory")]
     NotDirectory,
-    /// A file was needed.
+    /// A directory, where a file is required.
     #[error("it is a directory")]
     IsDirectory,
-    /// The grant allows reading here, not writing.
+    /// The grant allows only reading here.
     #[error("the grant allows reading here, not writing")]
     ReadOnly,
     /// Neither a regular file nor a directory, or a malformed argument.
     #[error("not a regular file, or a malformed argument")]
     Invalid,
-    /// Larger than the host hands out in one piece.
+    /// Larger than the limit for one operation.
     #[error("larger than the host hands out in one piece")]
     TooLarge,
-    /// The file changed since the digest that was expected.
+    /// The file's digest is not the expected one.
     #[error("the file changed since it was read")]
     Changed,
-    /// The host's disk failed.
+    /// An I/O error on the host.
     #[error("the host's file system failed")]
     Io,
 }

@@ -1,4 +1,4 @@
-//! Opening a path that was judged: from the root of the file system, and through no link.
+//! Opens a path that was checked, from the root of the file system and without following any link.
 
 use std::{
     io,
@@ -8,22 +8,22 @@ use std::{
 use cap_fs_ext::DirExt;
 use cap_std::{ambient_authority, fs::Dir};
 
-/// The deepest directory of a real path, opened.
+/// The deepest existing directory of a real path, opened.
 pub(super) struct Deepest {
     pub(super) dir: Dir,
-    /// Its path: the judged one, or a beginning of it.
+    /// Its path: the checked path, or one of its parents.
     pub(super) path: PathBuf,
 }
 
-/// Opens the deepest directory that exists of an absolute path whose links were resolved before it was judged.
+/// Opens the deepest existing directory of an absolute path whose links were resolved before it was checked.
 ///
-/// Every component is opened from the handle of the one before and must be a directory itself. A link on the way, or at the
-/// end, was not there when the path was judged: somebody put it there since, and what it points to was judged by nobody.
+/// Every component is opened from the handle of its parent and must be a directory. A link in the path was created
+/// after the check, so its target was never checked.
 ///
-/// This is the one place where the host's own authority over files is used for a call.
+/// This is the only place where a call uses the host's own access to files.
 ///
 /// # Errors
-/// Why nothing of the path is handed out.
+/// Why the path is not opened.
 pub(super) fn deepest_directory(path: &Path) -> Result<Deepest, &'static str> {
     const CANNOT_BE_OPENED: &str = "it cannot be opened";
     let mut components = path.components().peekable();
@@ -42,7 +42,7 @@ pub(super) fn deepest_directory(path: &Path) -> Result<Deepest, &'static str> {
                 Ok(found) if found.is_symlink() => {
                     return Err("a link stands on the way that was not there when it was judged");
                 }
-                // The granted file itself, or a file where the path needs a directory: the walk will tell.
+                // The granted file itself, or a file in place of a directory: the walk will report it.
                 Ok(found) if !found.is_dir() => break,
                 Ok(_) | Err(_) => return Err(CANNOT_BE_OPENED),
             },

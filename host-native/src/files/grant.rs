@@ -1,4 +1,4 @@
-//! The grant of a call, compiled: deny patterns as automata, and what is never handed out.
+//! A compiled grant of a call: deny patterns as automata, and protected directories.
 
 use std::{
     borrow::Cow,
@@ -15,34 +15,33 @@ use windlass_core::{
 
 use super::reach::Reach;
 
-/// Compiled grants that are kept: the calls of a session differ little in what they are granted.
+/// The number of compiled grants that are cached: the calls of a session usually have the same grants.
 const KEPT: usize = 16;
 
-/// Places that the beginning of one deny pattern may lead to in the course of a session.
+/// The maximum number of real paths recorded for the beginning of one deny pattern during a session.
 const MAX_PLACES: usize = 64;
 
-/// Deny patterns of one automaton, at most: one of ten thousand is larger than the library builds.
+/// The maximum number of deny patterns in one automaton: ten thousand exceed the library's size limit.
 const TOGETHER: usize = 1000;
 
-/// Makes grants into reach. One for a host; cheap to share by reference.
+/// Turns grants into [`Reach`] values. One per host; share it by reference.
 #[derive(Debug, Default)]
 pub struct Files {
     protected: Vec<String>,
     known: Mutex<Known>,
 }
 
-/// What is kept from one call to the next.
+/// The cache between calls.
 #[derive(Debug, Default)]
 struct Known {
     compiled: Vec<Arc<Grant>>,
-    /// Where the literal beginnings of deny patterns led, every place that was ever seen: who turns a link elsewhere opens
-    /// nothing by it.
+    /// All real paths that the literal beginnings of deny patterns have ever had: redirecting a link does not lift a denial.
     behind: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Files {
-    /// A resolver that hands out nothing at or below the `protected` directories, whatever is granted:
-    /// the cache of compiled components (native code) and the configuration belong there.
+    /// A resolver that never allows access to `protected` directories, whatever is granted: the cache of compiled
+    /// components (native code) and the configuration belong there.
     #[must_use]
     pub fn new(protected: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut closed = Vec::new();
@@ -61,20 +60,20 @@ impl Files {
         }
     }
 
-    /// What one call may touch. Opens nothing yet.
+    /// The files that one call may access. Opens nothing yet.
     ///
     /// # Errors
-    /// [`GrantError`] when the grant cannot be enforced as it is written; nothing is granted then.
+    /// [`GrantError`] if the grant cannot be enforced; nothing is granted then.
     pub fn reach(&self, grant: &FsGrant) -> Result<Reach, GrantError> {
         Ok(Reach::new(self.compile(grant)?))
     }
 
     fn compile(&self, source: &FsGrant) -> Result<Arc<Grant>, GrantError> {
-        // A panic elsewhere cannot leave a list of finished grants half written.
+        // A panic elsewhere cannot leave an incomplete list.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.follow(source)?;
         if let Some(found) = known.compiled.iter().position(|g| g.source == *source) {
-            // The latest stays at the end, the oldest is dropped first.
+            // The most recently used entry is last; the first is evicted.
             let grant = known.compiled.remove(found);
             known.compiled.push(Arc::clone(&grant));
             return Ok(grant);
@@ -90,7 +89,7 @@ impl Files {
 }
 
 impl Known {
-    /// Looks where the deny patterns lead by now.
+    /// Updates the real paths of the deny patterns' beginnings.
     fn follow(&mut self, source: &FsGrant) -> Result<(), GrantError> {
         let beginnings: BTreeSet<&str> = (source.deny.iter())
             .map(|deny| literal_beginning(&deny.pattern))
@@ -118,10 +117,10 @@ impl Known {
     }
 }
 
-/// A grant that cannot be enforced as it is written.
+/// A grant cannot be enforced as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
-    /// A root that is not an absolute path without `..`.
+    /// A root is not an absolute path without `..`.
     #[error(
         "the granted root `{path}` is not an absolute path: grant the real path of a directory or file"
     )]
@@ -129,7 +128,7 @@ pub enum GrantError {
         /// The root as granted.
         path: String,
     },
-    /// A deny pattern that is no glob. Nothing is granted beside a prohibition nobody can read.
+    /// A deny pattern is not a valid glob. Nothing is granted, since it is unknown what it should deny.
     #[error("the deny pattern `{pattern}` cannot be read: {reason}")]
     Pattern {
         /// The pattern as given.
@@ -146,7 +145,7 @@ pub(crate) struct Grant {
     hidden: Vec<GlobSet>,
     frozen: Vec<GlobSet>,
     protected: Vec<String>,
-    /// Where the patterns that close reading begin.
+    /// The literal beginnings of the patterns that deny reading.
     beginnings: Vec<String>,
 }
 
@@ -174,12 +173,12 @@ impl Grant {
         })
     }
 
-    /// The folders or files in which the patterns that close reading can match; `/` stands for those that may match anywhere.
+    /// The folders or files in which the patterns that deny reading can match; `/` for those that can match anywhere.
     pub(crate) fn beginnings_of_closed(&self) -> impl Iterator<Item = &str> {
         self.beginnings.iter().map(String::as_str)
     }
 
-    /// What a path loses to the deny patterns: `Read` is everything, `Write` is writing, none is nothing.
+    /// The access that deny patterns remove from a path: `Read` is all access, `Write` is writing, `None` is nothing.
     pub(crate) fn denied(&self, path: &str) -> Option<Access> {
         if self.protected.iter().any(|p| is_within(path, p)) {
             return Some(Access::Read);
@@ -198,7 +197,7 @@ impl Grant {
         }
     }
 
-    /// The same for a path whose parents were not judged one by one.
+    /// The same for a path whose parents were not checked one by one.
     pub(crate) fn denied_anywhere_above(&self, path: &str) -> Option<Access> {
         Path::new(path)
             .ancestors()
@@ -207,7 +206,7 @@ impl Grant {
     }
 }
 
-/// Compiles the patterns that close one kind of access.
+/// Compiles the patterns that deny one kind of access.
 fn patterns(
     grant: &FsGrant,
     access: Access,
@@ -219,7 +218,7 @@ fn patterns(
             let glob = GlobBuilder::new(&text)
                 .literal_separator(true)
                 .backslash_escape(true)
-                // Where the file system ignores case, so must a prohibition.
+                // On file systems that ignore case, patterns must too.
                 .case_insensitive(cfg!(any(target_os = "macos", windows)))
                 .build();
             let glob = glob.map_err(|error| unreadable(&deny.pattern, &error))?;
@@ -229,7 +228,7 @@ fn patterns(
     automata(&globs)
 }
 
-/// Patterns as few automata: as many in one as the library builds.
+/// Combines patterns into as few automata as the library's size limit allows.
 fn automata(globs: &[(&str, Glob)]) -> Result<Vec<GlobSet>, GrantError> {
     if globs.len() > TOGETHER {
         return halves(globs);
@@ -259,8 +258,8 @@ fn unreadable(pattern: &str, error: &globset::Error) -> GrantError {
     }
 }
 
-/// A pattern as it is matched: anchored, without the slash that means "directories only", and once more below each real path
-/// that its literal beginning has led to.
+/// The forms in which a pattern is matched: anchored, without a trailing slash ("directories only"), and additionally
+/// below each real path that its literal beginning has had.
 fn spellings(pattern: &str, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let body = pattern.trim_end_matches('/');
     if !body.contains('/') {
@@ -275,7 +274,7 @@ fn spellings(pattern: &str, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<
     all
 }
 
-/// The beginning of an absolute pattern that is a path: whole names, up to the first that is none. Empty for any other.
+/// The path with which an absolute pattern begins: complete components without wildcards. Empty for other patterns.
 fn literal_beginning(pattern: &str) -> &str {
     let body = pattern.trim_end_matches('/');
     if !body.starts_with('/') && !cfg!(windows) {
@@ -287,8 +286,8 @@ fn literal_beginning(pattern: &str) -> &str {
     }
 }
 
-/// Deny patterns, with those that close the same files where their literal beginnings lead at this moment. For comparisons with real
-/// paths that no [`Files`] makes.
+/// Adds deny patterns for the current real paths of the literal beginnings. For comparisons with real paths that do
+/// not go through [`Files`].
 pub(crate) fn with_followed(deny: &[DenyPattern]) -> Vec<DenyPattern> {
     let mut all = deny.to_vec();
     for deny in deny {
@@ -309,7 +308,7 @@ pub(crate) fn with_followed(deny: &[DenyPattern]) -> Vec<DenyPattern> {
     all
 }
 
-/// Where the patterns that close reading begin, by every name.
+/// The beginnings of the patterns that deny reading, under all known paths.
 fn beginnings(grant: &FsGrant, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut all = BTreeSet::new();
     for deny in grant.deny.iter().filter(|d| d.access == Access::Read) {
@@ -323,8 +322,8 @@ fn beginnings(grant: &FsGrant, behind: &BTreeMap<String, BTreeSet<String>>) -> V
     all.into_iter().collect()
 }
 
-/// A gitignore pattern as globset reads it: braces mean themselves, and `**` crosses slashes also where it
-/// is only a part of a segment, as in the core's rules.
+/// Converts a gitignore pattern to globset syntax: braces are literal, and `**` matches slashes even as a part of a
+/// component, as in the core's rules.
 fn as_glob(pattern: &str) -> String {
     let mut glob = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -356,7 +355,7 @@ fn as_glob(pattern: &str) -> String {
     glob
 }
 
-/// Whether `path` is `base` or below it. Both absolute, `/`-separated, without a slash at the end.
+/// Whether `path` is `base` or below it. Both are absolute, use `/`, and have no trailing slash.
 pub(crate) fn is_within(path: &str, base: &str) -> bool {
     match path.strip_prefix(base) {
         Some(rest) => rest.is_empty() || base.ends_with('/') || rest.starts_with('/'),
@@ -364,7 +363,7 @@ pub(crate) fn is_within(path: &str, base: &str) -> bool {
     }
 }
 
-/// A path as text with `/` between its components; bytes that are no UTF-8 become `U+FFFD`.
+/// A path as text with `/` as separator; invalid UTF-8 becomes `U+FFFD`.
 pub(crate) fn slashed(path: &Path) -> Cow<'_, str> {
     let text = path.to_string_lossy();
     if cfg!(windows) {

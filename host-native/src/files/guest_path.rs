@@ -1,21 +1,21 @@
-//! Paths as components write them: relative to a directory, separated by `/`.
+//! Paths from components: relative to a directory, separated by `/`.
 
 use super::{FsError, MAX_DEPTH, MAX_NAME, MAX_PATH};
 
 /// A checked relative path: no root, no `..`, no NUL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct GuestPath<'a> {
-    /// The components in order; none for the directory itself (`.`, or nothing at all).
+    /// The components in order; empty for the directory itself (`.` or an empty text).
     pub(crate) names: Vec<&'a str>,
-    /// It ended in `/` or `/.`: only a directory will do.
+    /// Whether it ended in `/` or `/.`, so that only a directory matches.
     pub(crate) wants_directory: bool,
 }
 
 impl<'a> GuestPath<'a> {
-    /// Checks a path of a component.
+    /// Checks a path from a component.
     ///
     /// # Errors
-    /// [`FsError::Invalid`] for text that is no path; [`FsError::NotFound`] for one that leads out.
+    /// [`FsError::Invalid`] if the text is not a valid path; [`FsError::NotFound`] if it leads out of the directory.
     pub(crate) fn parse(text: &'a str) -> Result<Self, FsError> {
         if text.len() > MAX_PATH || text.contains('\0') {
             return Err(FsError::Invalid);

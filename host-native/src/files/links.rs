@@ -1,7 +1,7 @@
-//! Where a path leads, links followed: also of what is not there yet, and never by way of what is a process's own.
+//! Resolves symbolic links, also in paths that do not exist yet, but not links that depend on the process.
 //!
-//! `/proc/self/cwd` and its like are links whose target depends on who asks. Whoever judges a path for another process
-//! would see its own directory, so such a path leads nowhere here.
+//! The targets of links like `/proc/self/cwd` depend on the process that opens them. A check on behalf of another
+//! process would see this process's directory, so such a path cannot be resolved here.
 
 #[cfg(unix)]
 use std::{
@@ -16,7 +16,7 @@ use std::{
 
 use super::MAX_LINKS;
 
-/// Why it is not known where a path leads.
+/// Why a path cannot be resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Lost {
     #[error("there are more than {MAX_LINKS} links on the way")]
@@ -25,8 +25,8 @@ pub(crate) enum Lost {
     OfAProcess,
 }
 
-/// The real path of an absolute path. `..` is taken where it stands, behind the links before it; what does not exist stands
-/// below what does.
+/// The real path of an absolute path. `..` applies after the links before it are resolved; components that do not
+/// exist are appended.
 ///
 /// # Errors
 /// [`Lost`]
@@ -41,7 +41,7 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, Lost> {
             continue;
         }
         real.push(&name);
-        // What is no link, is not there, or cannot be looked at stands for itself.
+        // A component that is not a link, does not exist, or cannot be inspected stays as it is.
         let Ok(target) = fs::read_link(&real) else {
             continue;
         };
@@ -69,13 +69,13 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, Lost> {
     Ok(real)
 }
 
-/// The same where the system says it.
+/// The same, resolved by the system.
 #[cfg(not(unix))]
 pub(crate) fn followed(path: &Path) -> Result<PathBuf, Lost> {
     Ok(fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()))
 }
 
-/// The names of a path, without `.`.
+/// The components of a path, without `.`.
 #[cfg(unix)]
 fn names(path: &Path) -> VecDeque<OsString> {
     let names = path.components().filter_map(|component| match component {
@@ -86,19 +86,19 @@ fn names(path: &Path) -> VecDeque<OsString> {
     names.collect()
 }
 
-/// `self` stays itself: to another process it is another one.
+/// `self` is not resolved, since it differs between processes.
 #[cfg(unix)]
 fn is_process_itself(folder: &Path, name: &OsStr) -> bool {
     folder == Path::new("/proc") && (name == "self" || name == "thread-self")
 }
 
-/// A descriptor of whoever opens it (`/dev/stdin`): what is there was judged when it was opened.
+/// A descriptor of the process that opens it (`/dev/stdin`): it was checked when it was opened.
 #[cfg(unix)]
 fn is_descriptor(folder: &Path) -> bool {
     folder == Path::new("/proc/self/fd") || folder == Path::new("/proc/thread-self/fd")
 }
 
-/// `pipe:[1234]`: what has no path.
+/// A target without a path, like `pipe:[1234]`.
 #[cfg(unix)]
 fn is_object(target: &Path) -> bool {
     target.to_string_lossy().contains(":[")

@@ -1,15 +1,14 @@
-//! The only way to a file for a sandboxed tool: directories that were handed to one call.
+//! File access for sandboxed tools: only through directories granted to one call.
 //!
-//! Three parts. [`resolve()`] makes the paths of a call absolute and real before it is judged.
-//! [`Files`] turns the grant that the core computed into a [`Reach`]: the trees one call may touch.
-//! [`Reach`] answers every question of the component, and enforces the grant on each of them.
+//! There are three parts. [`resolve()`] makes the paths of a call absolute and real before permissions are checked.
+//! [`Files`] turns the grant computed by the core into a [`Reach`]: the directory trees that one call may access.
+//! [`Reach`] performs every file operation of the component and enforces the grant on each of them.
 //!
 //! # How a path is opened
 //!
-//! A path is walked one component at a time from a directory handle, and no component is ever
-//! followed by the kernel: a link is read, and its target is walked in the same way. So the real
-//! path of whatever is opened is known by construction, deny patterns are checked against that
-//! path, and nothing can be swapped between the check and the use.
+//! A path is walked one component at a time from a directory handle, and the kernel never follows a link: links are
+//! read, and their targets are walked in the same way. So the real path of the opened file is known by construction,
+//! deny patterns are checked against that path, and nothing can be exchanged between check and use.
 
 mod arriving;
 mod carried;
@@ -43,22 +42,23 @@ pub use grant::{Files, GrantError};
 pub use reach::{Entry, EntryKind, Page, Reach, Refusal, Root, Stat, WriteOptions};
 pub use resolve::{ResolveError, resolve};
 
-/// Bytes that one read hands out at most; a larger one is refused, not shortened, because a short
-/// read means the end of the file.
+/// The maximum number of bytes of one read. A larger read is refused, not shortened, because a short read means the
+/// end of the file.
 pub const MAX_READ: u32 = 16 << 20;
 
-/// Entries in one page of a listing.
+/// The number of entries in one page of a listing.
 pub const PAGE_ENTRIES: usize = 1000;
 
-/// Entries of a directory that can be listed at all; larger ones are refused.
+/// The maximum number of entries of a directory that can be listed; larger ones are refused.
 pub const MAX_ENTRIES: usize = 200_000;
 
-/// Bytes of a path and of one name in it, as Linux limits them; longer ones cannot exist.
+/// The maximum length in bytes of a path and of a component, as in Linux; longer ones cannot exist.
 const MAX_PATH: usize = 4096;
 const MAX_NAME: usize = 255;
 
-/// Names in one path. Each folder on the way is held open, and a process can hold about a thousand.
+/// The maximum number of components in a path. Each folder on the path is held open, and a process can have about a
+/// thousand open files.
 const MAX_DEPTH: usize = 256;
 
-/// Links followed while walking one path, as the Linux kernel counts them.
+/// The maximum number of links followed in one path, as in the Linux kernel.
 const MAX_LINKS: usize = 40;

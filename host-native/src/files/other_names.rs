@@ -1,4 +1,4 @@
-//! Hard links: a file that a deny rule closes is closed under its other names too.
+//! Hard links: a file that a deny rule covers is also denied under its other names.
 
 use std::{collections::HashSet, io};
 
@@ -12,10 +12,10 @@ use super::{
     grant::{Grant, is_within},
 };
 
-/// Names that are looked at, and folders within folders, before it counts as unknown which files are closed.
+/// The maximum number of names and nested folders that are searched; beyond it, the set of denied files is unknown.
 const MAX_NAMES: usize = 500_000;
 
-/// What a file is, whatever it is called.
+/// The identity of a file, independent of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     device: u64,
@@ -23,7 +23,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// What a file is, if it has more than one name.
+    /// The identity of a file, if it has more than one name.
     pub(super) fn of_several_names(metadata: &Metadata) -> Option<Self> {
         (metadata.is_file() && metadata.nlink() > 1).then(|| Self {
             device: metadata.dev(),
@@ -32,16 +32,16 @@ impl Identity {
     }
 }
 
-/// The closed files that have further names.
+/// Denied files that have several names.
 #[derive(Debug)]
 pub(super) struct ClosedFiles {
     found: HashSet<Identity>,
-    /// There are too many names to look at: every file with several may be a closed one.
+    /// There are too many names to search: every file with several names may be a denied one.
     is_unknown: bool,
 }
 
 impl ClosedFiles {
-    /// Looks for them where the deny patterns begin; where that is above what was granted, in what was granted.
+    /// Searches where the deny patterns begin; if that is above the granted paths, searches the granted paths.
     pub(super) fn find(grant: &Grant, granted: &[&str]) -> Self {
         let mut search = Search {
             grant,
@@ -62,7 +62,7 @@ impl ClosedFiles {
     }
 }
 
-/// Where closed files can be: none of the places lies in another.
+/// Where denied files can be. No path is inside of another.
 fn places(grant: &Grant, granted: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     for beginning in grant.beginnings_of_closed() {
@@ -73,7 +73,7 @@ fn places(grant: &Grant, granted: &[&str]) -> Vec<String> {
         }
     }
     all.sort_unstable();
-    // What lies below another comes behind it, though not always right behind.
+    // Paths below another one come after it, though not always directly.
     let mut places: Vec<String> = Vec::new();
     for place in all {
         if !places.iter().any(|above| is_within(&place, above)) {
@@ -90,9 +90,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks at a file or a folder. None if there is too much to look at.
+    /// Searches a file or a folder. `None` if there is too much to search.
     fn place(&mut self, path: &str) -> Option<()> {
-        // What is not there, or cannot be opened, hides no file.
+        // What does not exist or cannot be opened contains no file.
         let Ok(deepest) = deepest_directory(path.as_ref()) else {
             return Some(());
         };
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 }
 
-/// What is gone by now, or closed to this user, hides nothing that this user could read. None for any other failure.
+/// A file that no longer exists, or that this user may not open, could not be read anyway. `None` for any other error.
 fn or_nothing<T>(opened: io::Result<T>) -> Option<Option<T>> {
     use io::ErrorKind as K;
     match opened {

@@ -1,4 +1,4 @@
-//! What one call may touch, and the questions a component asks of it.
+//! What one call may access, and the file operations for a component.
 
 use std::{
     cell::OnceCell,
@@ -17,12 +17,12 @@ use super::{
     tree::Tree,
 };
 
-/// Refusals kept of one call; a component that tries everything is not a reason to grow.
+/// The maximum number of refusals recorded per call, to bound memory.
 const MAX_REFUSALS: usize = 64;
 
-/// The trees one call may touch. Made by [`super::Files::reach`], dropped with the call.
+/// The directory trees that one call may access. Created by [`super::Files::reach`], dropped with the call.
 ///
-/// Directories are opened when they are first asked for.
+/// Directories are opened on first use.
 #[derive(Debug)]
 pub struct Reach {
     pub(super) scope: Scope,
@@ -30,27 +30,27 @@ pub struct Reach {
     opened: bool,
 }
 
-/// A tree as the component sees it.
+/// A directory tree as seen by the component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// Its real absolute path.
     pub path: String,
-    /// The most that may be done somewhere in it.
+    /// The most permissive access anywhere in it.
     pub access: Access,
 }
 
-/// What is known of a file or directory.
+/// Metadata of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stat {
-    /// What it is; links are followed.
+    /// The kind; links are followed.
     pub kind: EntryKind,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Milliseconds since 1970, with fraction; 0 when unknown.
+    /// Modification time in milliseconds since 1970, with fraction; 0 if unknown.
     pub modified: f64,
 }
 
-/// What stands at a name.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -63,29 +63,29 @@ pub enum EntryKind {
     Other,
 }
 
-/// One name of a directory.
+/// A directory entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// What stands there; links are not followed.
+    /// The kind; links are not followed.
     pub kind: EntryKind,
-    /// Bytes; 0 unless details were asked for.
+    /// Size in bytes; 0 unless details were requested.
     pub size: u64,
-    /// Milliseconds since 1970; 0 unless details were asked for.
+    /// Modification time in milliseconds since 1970; 0 unless details were requested.
     pub modified: f64,
 }
 
 /// A part of a listing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Entries by name.
+    /// Entries sorted by name.
     pub entries: Vec<Entry>,
-    /// What to ask for next; none when this was the last page.
+    /// The cursor for the next page; `None` on the last page.
     pub next: Option<u32>,
 }
 
-/// How a file is written.
+/// Options for writing a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteOptions {
     /// Replace the file only if its content has this digest (`sha256:<hex>`).
@@ -96,12 +96,12 @@ pub struct WriteOptions {
     pub create_parents: bool,
 }
 
-/// Something that was asked for and not given: for the host's log, never for the component.
+/// A refused operation: for the host's log, never for the component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The absolute path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
@@ -119,16 +119,16 @@ impl Reach {
         }
     }
 
-    /// What relative paths start from; absolute.
+    /// The directory to which paths are relative; absolute.
     #[must_use]
     pub fn working_directory(&self) -> &str {
         &self.scope.grant.source.cwd
     }
 
-    /// The trees, the same on every call. A tree's index names it in the other questions.
+    /// The trees, the same on every call. The other operations refer to a tree by its index.
     ///
-    /// A granted single file shows as its directory with nothing but that file in it, and a granted
-    /// path that does not exist yet as its nearest existing parent.
+    /// A granted single file appears as its directory with only that file in it, and a granted path that does not
+    /// exist yet as its nearest existing parent.
     pub fn roots(&mut self) -> impl ExactSizeIterator<Item = Root> + '_ {
         self.open();
         self.trees.iter().map(|tree| Root {
@@ -137,13 +137,13 @@ impl Reach {
         })
     }
 
-    /// What was refused so far, and why.
+    /// The refusals so far.
     #[must_use]
     pub fn refusals(&self) -> &[Refusal] {
         &self.scope.refusals
     }
 
-    /// Opens what was granted: each path exactly as it was judged, through no link.
+    /// Opens the granted paths exactly as they were checked, without following links.
     fn open(&mut self) {
         if self.opened {
             return;
@@ -186,31 +186,31 @@ struct Area {
     access: Access,
 }
 
-/// A path without slashes that mean nothing.
+/// A path without redundant slashes.
 fn tidied(path: &str) -> String {
     slashed(&Path::new(path).components().collect::<PathBuf>()).into_owned()
 }
 
-/// What decides about a path: the areas, the deny patterns, and a record of refusals.
+/// Decides about paths: the granted areas, the deny patterns, and the recorded refusals.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) grant: Arc<Grant>,
     areas: Vec<Area>,
-    /// Looked for when the first file with several names is read.
+    /// Determined when the first file with several names is read.
     closed_files: OnceCell<ClosedFiles>,
     refusals: Vec<Refusal>,
 }
 
-/// What may be done at a path.
+/// The permitted operations at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Permit {
-    /// Creating, changing, removing.
+    /// Create, change, remove.
     pub(super) write: bool,
-    /// Making a directory here: also on the way to something that may be written.
+    /// Create a directory here, also on the path to something that may be written.
     pub(super) make: bool,
     /// A deny pattern forbids writing here and below.
     pub(super) frozen: bool,
-    /// Only a way to something granted below; as a file it is not there.
+    /// Only a parent of something granted; does not exist as a file.
     pub(super) transit: bool,
 }
 
@@ -222,7 +222,7 @@ impl Scope {
         deepest_directory(Path::new(granted))
     }
 
-    /// Judges a path whose parent was judged before.
+    /// Checks a path whose parent was checked before.
     pub(super) fn permit(&mut self, path: &str, frozen_above: bool) -> Result<Permit, FsError> {
         let denied = self.grant.denied(path);
         if denied == Some(Access::Read) {
@@ -242,12 +242,12 @@ impl Scope {
         })
     }
 
-    /// Whether a name may show in a listing: the same judgement without a record.
+    /// Whether a name appears in a listing: the same check without recording a refusal.
     pub(super) fn shows(&self, path: &str) -> bool {
         self.grant.denied(path) != Some(Access::Read) && self.granted(path).is_some()
     }
 
-    /// Holds an opened file against the rules by what it is: one of its other names may be closed.
+    /// Checks an opened file by its identity: one of its other names may be denied.
     pub(super) fn check_other_names(&mut self, path: &str, file: &File) -> Result<(), FsError> {
         if self.grant.beginnings_of_closed().next().is_none() {
             return Ok(());
@@ -266,7 +266,7 @@ impl Scope {
         Ok(())
     }
 
-    /// What the areas give at a path, before deny patterns.
+    /// What the areas grant at a path, before deny patterns.
     fn granted(&self, path: &str) -> Option<Permit> {
         let mut found: Option<Permit> = None;
         for area in &self.areas {

@@ -1,4 +1,4 @@
-//! Paths made absolute and real, before a call is judged.
+//! Makes paths absolute and real before permissions are checked.
 
 #[cfg(not(target_os = "linux"))]
 use std::ffi::OsStr;
@@ -10,17 +10,16 @@ use super::MAX_LINKS;
 use super::followed;
 use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, grant::slashed};
 
-/// Characters of a path that a message repeats.
+/// The maximum length of a path in a message, in characters.
 const SHOWN: usize = 200;
 
-/// The real path that `path` means, seen from the absolute directory `cwd`.
+/// The real path of `path`, relative to the absolute directory `cwd`.
 ///
-/// `.` and `..` are taken out first, by their text, as the tools themselves do. Then links are
-/// followed; what does not exist yet stands below its nearest existing parent's real path. A link to
-/// something missing counts as what it points to.
+/// `.` and `..` are removed first, by text, as the tools themselves do. Then links are resolved; a part that does not
+/// exist is appended to the real path of its nearest existing parent. A dangling link counts as its target.
 ///
 /// # Errors
-/// [`ResolveError`] when there is no such path: the text is none, or links go in circles.
+/// [`ResolveError`] if the text is not a path, or links form a cycle.
 pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     let fault = |why| ResolveError {
         path: beginning(path),
@@ -32,7 +31,7 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     if path.contains('\0') {
         return Err(fault("it contains a NUL character".to_owned()));
     }
-    // Before anything else is done with it: what follows takes the longer, the longer it is.
+    // Checked first, because the time of what follows grows with the length.
     if path.len() > MAX_PATH {
         return Err(fault(format!("it is longer than {MAX_PATH} bytes")));
     }
@@ -53,17 +52,17 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     real_path(&joined).map_err(fault)
 }
 
-/// A path that cannot be resolved.
+/// The path cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the path `{path}` cannot be resolved: {why}")]
 pub struct ResolveError {
-    /// As it was given; of a long one the beginning.
+    /// The path as given, truncated if long.
     pub path: String,
-    /// What stands in the way.
+    /// The reason.
     pub why: String,
 }
 
-/// The real path of an absolute path, with the part that does not exist appended as it is.
+/// The real path of an absolute path; a part that does not exist is appended unchanged.
 #[cfg(target_os = "linux")]
 pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     let real = followed(&normalised(path)).map_err(|lost| lost.to_string())?;
@@ -73,7 +72,7 @@ pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     as_text(&real)
 }
 
-/// The same where the system knows better which name a file has: case, short names.
+/// The same on systems where a file can have several spellings (case, short names).
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     let mut path = normalised(path);
@@ -85,7 +84,7 @@ pub(crate) fn real_path(path: &Path) -> Result<String, String> {
         let Some(first) = missing.first() else {
             return as_text(&real);
         };
-        // The first missing part may be a link whose target is missing.
+        // The first missing component may be a dangling link.
         let candidate = real.join(first);
         let Ok(target) = std::fs::read_link(&candidate) else {
             let mut whole = real;
@@ -99,19 +98,19 @@ pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     Err(format!("more than {MAX_LINKS} links on the way"))
 }
 
-/// The real path of the nearest parent that exists, and the components below it that do not.
+/// The real path of the nearest existing parent, and the components below it that do not exist.
 #[cfg(not(target_os = "linux"))]
 fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), String> {
     let upwards: Vec<&Path> = path.ancestors().collect();
     let root = upwards.len() - 1;
-    // What exists has parents that exist. So the nearest is found without asking for each, which would take a time that grows
-    // with the square of the length.
+    // If a path exists, all its parents do. So a binary search finds the nearest one; checking every parent would
+    // take time quadratic in the length.
     let (mut missing, mut nearest) = (0, 0);
     let mut real = loop {
         match std::fs::canonicalize(upwards[nearest]) {
             Ok(real) => break real,
             Err(error) if nearest == root => return Err(error.to_string()),
-            // Whatever cannot be entered counts as missing; circles of links end in `real_path`.
+            // A path that cannot be accessed counts as missing; link cycles are reported by `real_path`.
             Err(_) => {
                 missing = nearest + 1;
                 nearest = (2 * nearest + 1).min(root);
@@ -129,13 +128,13 @@ fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), String> {
     Ok((real, below.filter_map(|path| path.file_name()).collect()))
 }
 
-/// The path without `.` and `..`, by its text alone.
+/// Removes `.` and `..` by text alone.
 pub(crate) fn normalised(path: impl AsRef<Path>) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.as_ref().components() {
         match component {
             Component::CurDir => {}
-            // Popping at the root leaves the root, as the system does.
+            // `..` at the root stays at the root, as in the system.
             Component::ParentDir => {
                 out.pop();
             }

@@ -1,4 +1,4 @@
-//! Reading, listing and removing in one tree.
+//! Reads, lists and removes in one directory tree.
 
 use std::{
     io::{Read, Seek, SeekFrom},
@@ -22,11 +22,11 @@ use super::{
 pub(super) struct Tree {
     pub(super) access: Access,
     base: Arc<Node>,
-    /// Where the last walk ended: most paths lie beside the one before.
+    /// Where the last walk ended, since consecutive paths are often close together.
     cursor: Option<Arc<Node>>,
-    /// The file read last, so that its next part is of the same content.
+    /// The file read last, so that consecutive reads see the same content.
     reading: Option<(String, File)>,
-    /// The directory listed last, so that its pages fit together.
+    /// The directory listed last, so that its pages are consistent.
     listing: Option<(String, Vec<Name>)>,
 }
 
@@ -37,10 +37,10 @@ struct Name {
 }
 
 impl Reach {
-    /// What stands at a path; links are followed.
+    /// The metadata of a path; links are followed.
     ///
     /// # Errors
-    /// [`FsError`]; denied and missing look alike.
+    /// [`FsError`]; denied and missing are indistinguishable.
     pub fn stat(&mut self, root: usize, path: &str) -> Result<Stat, FsError> {
         let (tree, scope) = self.tree(root)?;
         let path = GuestPath::parse(path)?;
@@ -49,7 +49,7 @@ impl Reach {
             Target::Leaf(spot) => {
                 let metadata = spot.node.dir.symlink_metadata(&spot.name)?;
                 match kind_of(metadata.file_type()) {
-                    // What a link points to is asked next.
+                    // The link's target is looked up next.
                     EntryKind::Symlink => Err(FsError::NotFound),
                     kind if spot.permit.transit && kind != EntryKind::Directory => {
                         Err(FsError::NotFound)
@@ -63,7 +63,7 @@ impl Reach {
     /// At most `max` bytes of a file from `offset`; fewer only at its end.
     ///
     /// # Errors
-    /// [`FsError`]; [`FsError::TooLarge`] when more than [`MAX_READ`] bytes would have to be returned.
+    /// [`FsError`]; [`FsError::TooLarge`] if more than [`MAX_READ`] bytes would have to be returned.
     pub fn read(
         &mut self,
         root: usize,
@@ -89,8 +89,8 @@ impl Reach {
         Ok(bytes)
     }
 
-    /// A page of a directory's entries, sorted by name. Denied entries are left out, and so are names
-    /// that are no UTF-8, which a component could not ask for.
+    /// A page of a directory's entries, sorted by name. Denied entries are left out, and so are names that are not
+    /// UTF-8, which a component could not use.
     ///
     /// # Errors
     /// [`FsError`]; [`FsError::TooLarge`] beyond [`MAX_ENTRIES`] entries.
@@ -124,14 +124,14 @@ impl Reach {
         Ok(Page { entries, next })
     }
 
-    /// Makes a directory; its parent must exist.
+    /// Creates a directory; its parent must exist.
     ///
     /// # Errors
-    /// [`FsError`]; [`FsError::Exists`] when anything stands there.
+    /// [`FsError`]; [`FsError::Exists`] if the path exists.
     pub fn create_directory(&mut self, root: usize, path: &str) -> Result<(), FsError> {
         let (tree, scope) = self.tree(root)?;
         let mut parsed = GuestPath::parse(path)?;
-        // `new/` names a directory that is not there yet.
+        // `new/` names a directory that does not exist yet.
         parsed.wants_directory = false;
         tree.at_name(scope, &parsed, false, |spot| {
             if !spot.permit.make {
@@ -141,10 +141,10 @@ impl Reach {
         })
     }
 
-    /// Removes a file, a link (not what it points to) or an empty directory.
+    /// Removes a file, a link (not its target) or an empty directory.
     ///
     /// # Errors
-    /// [`FsError`]; [`FsError::Exists`] for a directory with something in it.
+    /// [`FsError`]; [`FsError::Exists`] for a directory that is not empty.
     pub fn remove(&mut self, root: usize, path: &str) -> Result<(), FsError> {
         let (tree, scope) = self.tree(root)?;
         let mut parsed = GuestPath::parse(path)?;
@@ -180,7 +180,7 @@ impl Tree {
         &self.base.path
     }
 
-    /// Forgets handles that a change by this call may have made stale.
+    /// Drops handles that a change by this call may have made stale.
     pub(super) fn forget(&mut self) {
         self.cursor = None;
         self.reading = None;
@@ -194,7 +194,7 @@ impl Tree {
         }
     }
 
-    /// Walks to a path and does something there; a link at the end is followed when that fails.
+    /// Walks to a path and runs an operation there; if it fails on a link, the link is followed.
     pub(super) fn at<T>(
         &mut self,
         scope: &mut Scope,
@@ -217,7 +217,7 @@ impl Tree {
         done
     }
 
-    /// Walks to a name and does something to the name itself: a link there is not followed.
+    /// Walks to a name and runs an operation on the name itself, without following a link.
     pub(super) fn at_name<T>(
         &mut self,
         scope: &mut Scope,
@@ -229,12 +229,12 @@ impl Tree {
         let mut ground = self.ground(scope);
         match walk.advance(&mut ground)? {
             Target::Leaf(spot) => act(&spot),
-            // The tree itself: it was granted, not handed over.
+            // The root of a tree itself cannot be changed.
             Target::Directory(_) => Err(FsError::Invalid),
         }
     }
 
-    /// The names of a directory that may be seen, sorted.
+    /// The visible names of a directory, sorted.
     fn names(&self, scope: &mut Scope, node: &Node) -> Result<Vec<Name>, FsError> {
         let ground = self.ground(scope);
         let mut names = Vec::new();
@@ -258,7 +258,7 @@ impl Tree {
 }
 
 impl Name {
-    /// The entry; none if details were wanted and it is gone by now.
+    /// The entry; `None` if details were requested and it no longer exists.
     fn entry(&self, dir: &Dir, details: bool) -> Option<Entry> {
         let stat = if details {
             stat_of(&dir.symlink_metadata(&self.name).ok()?)
@@ -278,7 +278,7 @@ impl Name {
     }
 }
 
-/// Opens a regular file, without ever waiting for one that is not.
+/// Opens a regular file, without blocking on anything else.
 pub(super) fn open_for_reading(target: &Target) -> Result<File, FsError> {
     let spot = match target {
         Target::Leaf(spot) => spot,
@@ -303,14 +303,14 @@ pub(super) fn open_for_reading(target: &Target) -> Result<File, FsError> {
 fn read_part(file: &mut File, offset: u64, max: u32) -> Result<Vec<u8>, FsError> {
     let size = file.metadata()?.len();
     let wanted = match size {
-        // Files that are made as they are read (`/proc`) say 0.
+        // Generated files (`/proc`) report size 0.
         0 => u64::from(max.min(MAX_READ)),
         _ => u64::from(max).min(size.saturating_sub(offset)),
     };
     if wanted > u64::from(MAX_READ) {
         return Err(FsError::TooLarge);
     }
-    // Sized by what the file has, never by what the component asked for.
+    // The buffer is sized by the file, never by the request alone.
     let expected = wanted.min(size);
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     file.take(wanted).read_to_end(&mut bytes)?;

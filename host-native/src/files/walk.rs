@@ -1,4 +1,4 @@
-//! Walking a path, one component at a time, from a directory handle.
+//! Walks a path, one component at a time, from a directory handle.
 
 use std::{io, sync::Arc};
 
@@ -12,7 +12,7 @@ use super::{
     reach::{Permit, Scope},
 };
 
-/// An open directory whose real path is known because every step to it was taken by hand.
+/// An open directory. Its real path is known, because every component was opened separately.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) dir: Dir,
@@ -21,7 +21,7 @@ pub(super) struct Node {
     /// A deny pattern forbids writing here and below.
     pub(super) frozen: bool,
     parent: Option<Arc<Node>>,
-    /// Folders between it and the base.
+    /// The number of folders between it and the base.
     depth: usize,
 }
 
@@ -42,7 +42,7 @@ impl Node {
         format!("{}{slash}{name}", self.path)
     }
 
-    /// Whether a link stands at a name.
+    /// Whether a name is a link.
     pub(super) fn has_link(&self, name: &str) -> bool {
         self.dir
             .symlink_metadata(name)
@@ -50,31 +50,31 @@ impl Node {
     }
 }
 
-/// Where a walk arrived.
+/// The end of a walk.
 pub(super) enum Target {
-    /// At a directory, opened.
+    /// A directory, opened.
     Directory(Arc<Node>),
-    /// At a name that was judged and not yet touched.
+    /// A name that was checked and not yet accessed.
     Leaf(Spot),
 }
 
-/// A name in a directory, with what may be done there.
+/// A name in a directory, with the permitted operations.
 pub(super) struct Spot {
     pub(super) node: Arc<Node>,
     pub(super) name: String,
     pub(super) permit: Permit,
 }
 
-/// The tree a walk stays in.
+/// The tree that a walk must not leave.
 pub(super) struct Ground<'a> {
     pub(super) base: &'a Arc<Node>,
     pub(super) scope: &'a mut Scope,
 }
 
-/// A walk under way.
+/// A walk in progress.
 pub(super) struct Walk {
     node: Arc<Node>,
-    /// Components still to go, the next one last.
+    /// The remaining components, the next one last.
     pending: Vec<String>,
     wants_directory: bool,
     make_parents: bool,
@@ -82,7 +82,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Starts at the deepest directory of `cursor`'s line that lies on the way, else at the base.
+    /// Starts at the deepest directory shared with `cursor`'s path, else at the base.
     pub(super) fn start(
         base: &Arc<Node>,
         cursor: Option<&Arc<Node>>,
@@ -107,21 +107,21 @@ impl Walk {
         }
     }
 
-    /// The directory reached so far: where the next walk may start.
+    /// The directory reached so far, where the next walk may start.
     pub(super) fn reached(&self) -> &Arc<Node> {
         &self.node
     }
 
-    /// Goes on to the end of what is pending.
+    /// Walks to the end of the remaining components.
     ///
     /// # Errors
-    /// The refusal of a component on the way, or what the system says.
+    /// The refusal of a component on the path, or the error of the operating system.
     pub(super) fn advance(&mut self, ground: &mut Ground<'_>) -> Result<Target, FsError> {
         loop {
             let Some(name) = self.pending.pop() else {
                 return Ok(Target::Directory(Arc::clone(&self.node)));
             };
-            // Only targets of links bring this; a component's own path may not climb.
+            // Only link targets contain `..`; it is refused in a component's own path.
             if name == ".." {
                 let parent = self.node.parent.clone();
                 self.node = parent.ok_or_else(|| leads_out(ground, &self.node.path))?;
@@ -136,7 +136,7 @@ impl Walk {
                     permit,
                 }));
             }
-            // Links can make a way longer than the path was.
+            // Link targets can make the walk longer than the path.
             if self.node.depth == MAX_DEPTH {
                 ground.scope.refuse(&path, "it lies too deep");
                 return Err(FsError::NotFound);
@@ -157,10 +157,10 @@ impl Walk {
         }
     }
 
-    /// Replaces a name in the directory reached by what its link says.
+    /// Replaces a name in the reached directory by its link target.
     ///
     /// # Errors
-    /// [`FsError::NotFound`] for a link that leads out of the tree, or one too many.
+    /// [`FsError::NotFound`] if the link leads out of the tree, or there are too many links.
     pub(super) fn follow(&mut self, ground: &mut Ground<'_>, name: &str) -> Result<(), FsError> {
         self.links += 1;
         let path = self.node.child_path(name);
@@ -171,7 +171,7 @@ impl Walk {
         let target = self.node.dir.read_link_contents(name)?;
         let target = target.to_str().ok_or(FsError::NotFound)?;
         let relative = if target.starts_with('/') {
-            // An absolute link is followed when it points into the same tree.
+            // An absolute link is followed if it points into the same tree.
             let base = ground.base.path.as_str();
             let below = is_within(target, base)
                 .then(|| target.strip_prefix(base))
@@ -194,7 +194,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Opens a directory that is no link, making it first if that is wanted and missing.
+    /// Opens a directory that is not a link, and creates it if requested and missing.
     fn enter(&self, name: &str, permit: Permit) -> io::Result<Dir> {
         let opened = self.node.dir.open_dir_nofollow(name);
         match opened {
@@ -202,7 +202,7 @@ impl Walk {
                 if error.kind() == io::ErrorKind::NotFound && self.make_parents && permit.make =>
             {
                 match self.node.dir.create_dir(name) {
-                    // Somebody else was faster: then it is there.
+                    // If it was created concurrently, it exists.
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
                     _ => self.node.dir.open_dir_nofollow(name),
                 }
@@ -217,7 +217,7 @@ fn leads_out(ground: &mut Ground<'_>, path: &str) -> FsError {
     FsError::NotFound
 }
 
-/// The deepest directory above or at `cursor` that `names` pass through, and how many of them lead there.
+/// The deepest directory at or above `cursor` that `names` pass through, and how many of them lead there.
 fn shared_line(base: &Arc<Node>, cursor: &Arc<Node>, names: &[&str]) -> (Arc<Node>, usize) {
     let below = cursor.path.strip_prefix(base.path.as_str()).unwrap_or("");
     let depth = below.split('/').filter(|n| !n.is_empty()).count();

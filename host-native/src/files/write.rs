@@ -1,4 +1,4 @@
-//! Writing a file in one step.
+//! Writes files atomically.
 
 use std::{
     io::{self, Read, Write},
@@ -17,10 +17,11 @@ use super::{
 };
 
 impl Reach {
-    /// Replaces a file: readers see the old content or the new, never a part. A link is followed, its
-    /// target replaced; the permissions of a replaced file are kept.
+    /// Replaces a file: readers see the old or the new content, never a part. A link is followed and its target
+    /// replaced; the permissions of a replaced file are kept.
     ///
     /// # Errors
+    /// [`FsError`]; the old content is unchanged then.
     /// [`FsError`]; the old content is untouched then.
     pub fn write(
         &mut self,
@@ -33,7 +34,7 @@ impl Reach {
         let parsed = GuestPath::parse(path)?;
         tree.forget();
         if options.create_new {
-            // As with O_EXCL, a link counts as something that exists, wherever it points.
+            // As with `O_EXCL`, a link counts as existing, wherever it points.
             return tree.at_name(scope, &parsed, options.create_parents, |spot| {
                 may_write(spot)?;
                 if spot.node.dir.symlink_metadata(&spot.name).is_ok() {
@@ -66,7 +67,7 @@ fn replace(
         if metadata.is_dir() {
             return Err(FsError::IsDirectory);
         }
-        // A link lands here too; it is followed because of the error.
+        // This includes links; the error makes the caller follow them.
         if !metadata.is_file() {
             return Err(FsError::Invalid);
         }
@@ -90,7 +91,7 @@ fn may_write(spot: &Spot) -> Result<(), FsError> {
     }
 }
 
-/// Writes beside the target and moves into place.
+/// Writes a temporary file in the same directory and renames it.
 fn put(
     spot: &Spot,
     data: &[u8],
@@ -105,17 +106,17 @@ fn put(
         dir.rename(&beside, dir, &spot.name)
     };
     if moved.is_err() {
-        // The first failure is the one to report; what is left is a file with a name of ours.
+        // The first error is reported; at worst, a temporary file is left.
         let _ = dir.remove_file(&beside);
     }
     Ok(moved?)
 }
 
-/// Replaces a file in a folder that is open: readers see the old content or the new. A link is replaced, not what it leads to.
-/// What is written is forced to the disk; the permissions of a replaced file are kept.
+/// Replaces a file in an open folder: readers see the old or the new content. A link is replaced, not its target. The
+/// data is synced to the disk; the permissions of a replaced file are kept.
 ///
 /// # Errors
-/// What the operating system says; the old content is untouched then.
+/// The error of the operating system; the old content is unchanged then.
 pub(crate) fn replace_in(dir: &Dir, name: &str, data: &[u8]) -> io::Result<()> {
     let existing = dir.symlink_metadata(name).ok().filter(Metadata::is_file);
     let beside = write_beside(dir, data, existing.map(|found| found.permissions()))?;
@@ -130,7 +131,7 @@ pub(crate) fn replace_in(dir: &Dir, name: &str, data: &[u8]) -> io::Result<()> {
     moved
 }
 
-/// Moves a file to a name only if nothing has it, in one step where the file system knows hard links.
+/// Renames a file only if the target name is free; atomic on file systems with hard links.
 fn move_to_free_name(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     match dir.hard_link(from, dir, to) {
         Ok(()) => dir.remove_file(from),
@@ -140,7 +141,7 @@ fn move_to_free_name(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     }
 }
 
-/// A finished file with the data, under a name nobody asked for.
+/// A complete temporary file with the data.
 fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io::Result<String> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let mut options = OpenOptions::new();
@@ -149,7 +150,7 @@ fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io:
         .create_new(true)
         .follow(FollowSymlinks::No);
     if permissions.is_some() {
-        // What was closed to others must not be open to them for a moment.
+        // A file that was closed to others must not be open to them even briefly.
         crate::os::owner_only(&mut options);
     }
     let (name, mut file) = loop {
@@ -157,7 +158,7 @@ fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io:
         let name = format!(".windlass-{}-{count}.tmp", std::process::id());
         match dir.open_with(&name, &options) {
             Ok(file) => break (name, file),
-            // Left over by a process that had this id before.
+            // Left over by an earlier process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -167,19 +168,19 @@ fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io:
         None => Ok(()),
     });
     if let Err(error) = written {
-        // As above: the write's failure is the one to report.
+        // As above: the error of the write is reported.
         let _ = dir.remove_file(&name);
         return Err(error);
     }
     Ok(name)
 }
 
-/// The digest of a file's content as observations carry it.
+/// The digest of a file's content, as used in observations.
 fn digest(target: &Target) -> Result<String, FsError> {
     Ok(digest_of(open_for_reading(target)?)?)
 }
 
-/// The digest of what can be read of something, as observations carry it.
+/// The digest of a reader's content, as used in observations.
 pub(crate) fn digest_of(mut file: impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut part = vec![0; 64 << 10];
