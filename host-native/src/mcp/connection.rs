@@ -1,4 +1,4 @@
-//! A server that runs and has said what tools it has.
+//! A connection to a running MCP server.
 
 use std::{
     fmt, io,
@@ -29,10 +29,10 @@ use super::{
 };
 use windlass_engine::mcp::Pages;
 
-/// How long a list of tools is good for at least.
+/// The minimum interval between two tool listings.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
-/// A server that could not be reached.
+/// Why a server could not be connected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -41,26 +41,26 @@ pub enum ConnectError {
     Start {
         /// The program.
         command: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It has ended, or closed its output, before it had said what tools it has.
+    /// It exited or closed its output before it listed its tools.
     #[error("`{command}` ended before it answered: {how}")]
     Ended {
         /// The program.
         command: String,
-        /// How, and what it said on standard error.
+        /// How it ended, and the end of its standard error.
         how: String,
     },
-    /// It says nothing.
+    /// It did not answer in time.
     #[error("`{command}` did not answer within {} seconds", .limit.as_secs())]
     TimedOut {
         /// The program.
         command: String,
-        /// How long it was waited for.
+        /// The timeout.
         limit: Duration,
     },
-    /// It does not speak the protocol.
+    /// It does not follow the protocol.
     #[error("`{command}` does not speak the Model Context Protocol as it should: {reason}")]
     Protocol {
         /// The program.
@@ -70,17 +70,17 @@ pub enum ConnectError {
     },
 }
 
-/// What a server says of itself.
+/// The server's self-description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerInfo {
-    /// Its own name, which need not be that of the configuration.
+    /// Its own name, which may differ from the one in the configuration.
     pub name: String,
     /// Its version.
     pub version: String,
 }
 
-/// A server that answers. Cloning is cheap; the server ends with [`close`](Self::close), or when the last clone and
-/// the last of its tools are dropped.
+/// A connected server. Cloning is cheap. The server ends with [`close`](Self::close), or when the last clone and the
+/// last of its tools are dropped.
 #[derive(Clone)]
 pub struct Connection(Arc<Shared>);
 
@@ -92,13 +92,13 @@ struct Shared {
     tools: Vec<(ToolDefinition, String)>,
     service: RunningService<RoleClient, Listener>,
     process: Process,
-    /// Why it is not listened to any more, where that was our doing.
+    /// Why this side gave up the connection, if it did.
     fault: Fault,
-    /// When its tools are asked for anew at the earliest.
+    /// The earliest time of the next tool listing.
     list_again_at: Mutex<Option<Instant>>,
 }
 
-/// What listens to a server of its own accord: whether its tools have changed.
+/// Receives the server's notifications that its tools have changed.
 #[derive(Clone)]
 struct Listener {
     config: ClientConfig,
@@ -111,12 +111,12 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        // One that comes while nobody waits is kept: no change is missed.
+        // A notification is stored if nobody waits, so no change is missed.
         self.changed.notify_one();
     }
 }
 
-/// Why the conversation with a server ended.
+/// Why the exchange with a server failed.
 enum Failure {
     Introduction(Box<ClientInitializeError>),
     Listing(ServiceError),
@@ -194,20 +194,20 @@ impl Connection {
         &self.0.name
     }
 
-    /// What the server says of itself.
+    /// The server's self-description.
     #[must_use]
     pub fn info(&self) -> Option<&ServerInfo> {
         self.0.info.as_ref()
     }
 
-    /// Its tools, each with the name by which the server knows it.
+    /// Its tools, each with its name on the server.
     pub fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, &str)> {
         let tools = self.0.tools.iter();
         tools.map(|(definition, name)| (definition, name.as_str()))
     }
 
-    /// Waits until the server says that its tools have changed, and asks for them anew. Where it does not answer as it should,
-    /// the tools that it had are as good as any, and the next change is waited for. One caller at a time hears of a change.
+    /// Waits until the server reports that its tools have changed, and lists them again. If listing fails, the
+    /// previous tools stay and the next change is awaited. Each change wakes one caller.
     pub async fn changed_tools(&self) -> Vec<(ToolDefinition, String)> {
         loop {
             self.0.service.service().changed.notified().await;
@@ -219,7 +219,7 @@ impl Connection {
         }
     }
 
-    /// Waits as long as it takes not to ask for the tools more often than once a second, however often they change.
+    /// Limits listings to one per second, however often the tools change.
     async fn rest(&self) {
         let due = {
             let again_at = self.0.list_again_at.lock();
@@ -231,16 +231,16 @@ impl Connection {
         tokio::time::sleep_until(due).await;
     }
 
-    /// What runs a tool, by the name by which the server knows it.
+    /// Runs a tool, given by its name on the server.
     #[must_use]
     pub fn tool(&self, name: impl Into<String>) -> McpTool {
         McpTool::new(self.clone(), name.into())
     }
 
-    /// What the server answers to `resources/read`, as it says it; or why there is no answer.
+    /// The server's answer to `resources/read`, unchanged; or why there is none.
     ///
     /// # Errors
-    /// What went wrong, in words: the server refused, took longer than a call may, or is gone.
+    /// A message: the server refused, exceeded the timeout of a call, or is gone.
     pub async fn read_resource(&self, uri: &str) -> Result<RawJson, String> {
         let asked = self
             .peer()
@@ -248,10 +248,10 @@ impl Connection {
         self.within(self.0.call_limit, asked).await
     }
 
-    /// What the server answers to a call, by the tool's own name, as it says it.
+    /// The server's answer to a call, unchanged; the tool is given by its name on the server.
     ///
     /// # Errors
-    /// As with [`read_resource`](Self::read_resource). A tool that fails has answered.
+    /// As with [`read_resource`](Self::read_resource). The error of a tool is an answer.
     pub async fn call(
         &self,
         tool: &str,
@@ -282,14 +282,14 @@ impl Connection {
         }
     }
 
-    /// Whether the server has gone away.
+    /// Whether the server is gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.0.service.is_closed() || self.0.service.is_transport_closed()
     }
 
-    /// Ends the server and everything it has started, and waits until they have ended: its input is closed, then it is
-    /// asked, then killed. Calls that run fail.
+    /// Ends the server and everything it has started, and waits for that: its input is closed, then it is asked to
+    /// end, then killed. Running calls fail.
     pub async fn close(&self) {
         self.0.service.cancellation_token().cancel();
         self.0.process.end().await;
@@ -303,7 +303,7 @@ impl Connection {
         self.0.call_limit
     }
 
-    /// What the model is told of a call that the server did not answer.
+    /// The error message for a call that the server did not answer.
     pub(super) async fn epitaph(&self) -> String {
         let how = match self.0.fault.get() {
             Some(fault) => fault.clone(),
@@ -326,7 +326,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// The tools that a server has now.
+/// Lists the server's current tools.
 async fn list(
     peer: &Peer<RoleClient>,
     server: &str,
@@ -352,7 +352,7 @@ async fn list(
     }
 }
 
-/// A tool as the model is offered it, with the name by which the server knows it.
+/// The definition for the model, with the tool's name on the server.
 fn definition(server: &str, tool: Listed) -> Result<(ToolDefinition, String), Failure> {
     let name = tool.name.into_owned();
     let read = || -> Result<ToolDefinition, JsonError> {
@@ -372,7 +372,7 @@ fn definition(server: &str, tool: Listed) -> Result<(ToolDefinition, String), Fa
 }
 
 impl Failure {
-    /// Whether the server went away, rather than said something wrong.
+    /// Whether the server is gone, as opposed to having sent something wrong.
     fn is_an_end(&self) -> bool {
         match self {
             Self::Introduction(error) => matches!(

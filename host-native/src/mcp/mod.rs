@@ -1,14 +1,15 @@
 //! MCP servers outside of this program (Agent SDK reference, `McpServerConfig`).
 //!
-//! A server is a program that is started for the session and spoken to through its standard input and output. Its tools
+//! A server is a process that is started for the session and communicates over standard input and output. Its tools
 //! are tools like any other ([`RunTool`](crate::host::RunTool)), named `mcp__server__tool`.
 //!
-//! - [`StdioServer`] is what a configuration says, with its variables expanded;
-//! - [`Connection`] is a server that runs and has said what tools it has;
-//! - [`McpTool`] is one of them.
+//! - [`StdioServer`] is a server's configuration, with its variables expanded;
+//! - [`Connection`] is a running server that has listed its tools;
+//! - [`McpTool`] is one of its tools.
 //!
-//! The protocol is spoken by `rmcp`; the process is ours: it leads a group of its own, which ends with the connection.
-//! A server that dies fails the calls that it has not answered, with what it last wrote to standard error, and nothing else.
+//! `rmcp` implements the protocol; this module manages the process, which leads its own process group that ends with
+//! the connection. If a server dies, only its unanswered calls fail, with the end of its standard error in the
+//! message.
 
 mod connection;
 mod process;

@@ -1,4 +1,4 @@
-//! The process of a server: started in a group of its own, watched, ended.
+//! The process of a server: started in its own process group, monitored, and ended.
 
 use std::{
     collections::VecDeque,
@@ -23,16 +23,16 @@ use crate::{
     redact::{RedactedReader, Redactor},
 };
 
-/// How long a server has to end once its input is closed, and again once it was asked to.
+/// How long a server has to end after its input was closed, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What is kept of its standard error: enough for the end of a stack trace.
+/// The number of bytes of its standard error that are kept: enough for the end of a stack trace.
 const LAST_WORDS: usize = 2048;
 
-/// How long the end of a server's process is waited for after the end of its output, to say how it ended.
+/// How long to wait for the process to exit after its output was closed, to report how it ended.
 const BETWEEN_ENDS: Duration = Duration::from_secs(1);
 
-/// A server's process. When the last clone goes, the process and everything in its group are ended.
+/// A server's process. When the last clone is dropped, the process and everything in its group are ended.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     /// How it ended, once it has.
@@ -41,7 +41,7 @@ pub(super) struct Process {
     stop: Arc<Stop>,
 }
 
-/// Tells the watching task that nobody needs the server any more.
+/// Tells the monitoring task that the server is no longer needed.
 #[derive(Debug)]
 struct Stop(CancellationToken);
 
@@ -52,7 +52,7 @@ impl Drop for Stop {
 }
 
 impl Process {
-    /// Starts a server: its process, and the pipes to speak to it.
+    /// Starts a server's process, and returns its pipes.
     pub(super) fn start(
         server: &StdioServer,
     ) -> io::Result<(Self, RedactedReader<ChildStdout>, ChildStdin)> {
@@ -64,7 +64,7 @@ impl Process {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        // A key that stands there was named by the server's own configuration.
+        // If this contains a key, the server's own configuration named it.
         command.envs(&server.env);
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
@@ -89,15 +89,15 @@ impl Process {
         Ok((process, output, input))
     }
 
-    /// Ends the server and waits until it has.
+    /// Ends the server and waits for it.
     pub(super) async fn end(&self) {
         self.stop.0.cancel();
         let mut ended = self.ended.clone();
-        // An error says that the watching task is gone, and the server with it.
+        // An error means that the monitoring task is gone, and the server with it.
         let _ = ended.wait_for(Option::is_some).await;
     }
 
-    /// How it ended and what it said before; for a server that does not answer any more.
+    /// How it ended, with the end of its standard error; for a server that no longer answers.
     pub(super) async fn epitaph(&self) -> String {
         let mut ended = self.ended.clone();
         let how = timeout(BETWEEN_ENDS, ended.wait_for(Option::is_some)).await;
@@ -112,21 +112,21 @@ impl Process {
     }
 }
 
-/// Waits for the end of a server, or brings it about.
+/// Waits for a server to exit, or ends it.
 async fn watch(mut child: Child, tell: watch::Sender<Option<String>>, stop: CancellationToken) {
     let mut group = Group::new(child.id());
     let ended = tokio::select! {
         ended = child.wait() => ended,
         () = stop.cancelled() => end(&mut child, &mut group).await,
     };
-    // Whatever it has started ends with it.
+    // Kills everything that it has started.
     drop(group);
     let how = ended.map_or_else(|error| format!("it was lost: {error}"), describe);
-    // Nobody may be left who wants to know.
+    // The receiver may be gone.
     let _ = tell.send(Some(how));
 }
 
-/// Its input is closed by now or soon: a server that keeps to the protocol ends by itself.
+/// Its input is closed now or soon, so a server that follows the protocol exits by itself.
 async fn end(child: &mut Child, group: &mut Group) -> io::Result<ExitStatus> {
     if let Ok(ended) = timeout(GRACE, child.wait()).await {
         return ended;
@@ -143,7 +143,7 @@ fn describe(status: ExitStatus) -> String {
     format!("it ended with {status}")
 }
 
-/// The end of what a server wrote to standard error.
+/// The end of a server's standard error.
 #[derive(Debug, Clone)]
 struct LastWords {
     kept: Arc<Mutex<VecDeque<u8>>>,
@@ -157,7 +157,7 @@ impl LastWords {
     }
 
     async fn listen(self, errors: ChildStderr) {
-        // Searched before it is cut: half a key would not be found.
+        // Keys are removed before the text is truncated, since a truncated key would not be found.
         let mut errors = RedactedReader::new(errors, &self.redactor);
         let mut part = vec![0; 4096];
         while let Some(heard) = read(&mut errors, &mut part).await {
@@ -175,7 +175,7 @@ impl LastWords {
     }
 }
 
-/// The next bytes of a stream; none at its end, and none when it breaks.
+/// The next bytes of a stream; `None` at its end or on an error.
 async fn read<'a>(from: &mut (impl AsyncRead + Unpin), into: &'a mut [u8]) -> Option<&'a [u8]> {
     let read = from.read(into).await.ok().filter(|&read| read > 0)?;
     into.get(..read)

@@ -1,4 +1,4 @@
-//! The MCP servers of an engine that are programs: connected to, listened to, called.
+//! The MCP server processes of an engine: connects to them, receives their notifications, and calls their tools.
 
 use std::{
     collections::BTreeMap,
@@ -23,38 +23,37 @@ use crate::{
     redact::Redactor,
 };
 
-/// The configuration that stands for a server that the program has described itself ([`Servers::with_named`]).
+/// The configuration passed to the engine for a server added by the program ([`Servers::with_named`]).
 const NAMED: &str = r#"{"type":"stdio"}"#;
 
 /// The connections of an engine to MCP servers.
 pub(crate) struct Servers {
-    /// Servers that the program has described itself.
+    /// Servers added by the program.
     named: BTreeMap<String, StdioServer>,
-    /// Where programs are started, if not where this one was.
+    /// The directory in which servers are started; `None` for that of this process.
     cwd: Option<PathBuf>,
     /// The keys of model servers.
     keys: Credentials,
-    /// Takes keys out of what servers say.
+    /// Removes keys from the servers' output.
     redactor: Redactor,
-    /// Where the engine hears of what servers say of their own accord.
+    /// Sends notifications of servers to the engine.
     inputs: mpsc::UnboundedSender<Input>,
     all: Mutex<BTreeMap<ConnectionId, Entry>>,
 }
 
 enum Entry {
-    /// It is being made, until this fires.
+    /// Connecting; cancelled by this token.
     Connecting(CancellationToken),
     Connected {
         connection: Connection,
         listening: JoinHandle<()>,
-        /// The engine knows that it has ended.
+        /// Whether the engine knows that it has ended.
         is_known_closed: bool,
     },
 }
 
 impl Servers {
-    /// Connections to programs that are started in a directory, or where this one was; what they say of their own accord goes
-    /// to the engine.
+    /// Servers are started in `cwd`, or in the directory of this process. Their notifications are sent to the engine.
     pub(crate) fn new(cwd: Option<PathBuf>, inputs: mpsc::UnboundedSender<Input>) -> Self {
         Self {
             named: BTreeMap::new(),
@@ -66,32 +65,32 @@ impl Servers {
         }
     }
 
-    /// With these keys, for servers whose configuration may name them.
+    /// Sets the keys that servers get if their configuration names them.
     pub(crate) fn with_keys(mut self, keys: Credentials) -> Self {
         self.keys = keys;
         self
     }
 
-    /// Taking keys out of what servers say.
+    /// Removes keys from the servers' output.
     pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// With servers that are described already. The engine is told of them as [`configurations`](Self::configurations) says.
+    /// Adds servers of the program. The engine gets them as [`configurations`](Self::configurations).
     pub(crate) fn with_named(mut self, servers: &[StdioServer]) -> Self {
         let named = servers.iter().map(|it| (it.name().to_owned(), it.clone()));
         self.named.extend(named);
         self
     }
 
-    /// What the engine is told of the servers that are described already.
+    /// The configurations of the program's servers, for the engine.
     pub(crate) fn configurations(&self) -> BTreeMap<String, RawJson> {
         let names = self.named.keys().cloned();
         names.map(|name| (name, named())).collect()
     }
 
-    /// Whether a request is about one of those.
+    /// Whether a request is for one of the program's servers.
     pub(crate) fn is_named(&self, request: &ConnectRequest) -> bool {
         self.named(request).is_some()
     }
@@ -102,11 +101,11 @@ impl Servers {
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<ConnectionId, Entry>> {
-        // A panic while it is held leaves a map that is whole.
+        // A panic while the lock is held leaves a valid map.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a server and asks what tools it has.
+    /// Starts a server and lists its tools.
     pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
         let number = request.connection;
         let server = self.server(&request)?;
@@ -140,7 +139,7 @@ impl Servers {
         Ok(Offer { info, tools })
     }
 
-    /// The program that a configuration describes.
+    /// The server of a configuration.
     fn server(&self, request: &ConnectRequest) -> Result<StdioServer, String> {
         if let Some(server) = self.named(request) {
             return Ok(server.clone());
@@ -172,13 +171,13 @@ impl Servers {
         })
     }
 
-    /// Hears of changes of a server's tools from now on.
+    /// Reports changes of a server's tools to the engine from now on.
     fn listen(&self, number: ConnectionId, connection: Connection) -> JoinHandle<()> {
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             loop {
                 let tools = ServerEvent::Tools(connection.changed_tools().await);
-                // The engine has ended: nobody listens.
+                // The engine has ended, so nobody receives it.
                 if inputs.send(Input::Server(number, tools)).is_err() {
                     return;
                 }
@@ -186,7 +185,7 @@ impl Servers {
         })
     }
 
-    /// A server that has ended since anybody asked.
+    /// A server that has ended since the last call.
     pub(crate) fn newly_closed(&self) -> Option<Input> {
         let mut all = self.all();
         all.iter_mut().find_map(|(number, entry)| match entry {
@@ -209,7 +208,7 @@ impl Servers {
         }
     }
 
-    /// Calls a tool. A server that was let go says why it does not answer.
+    /// Calls a tool. If the server was disconnected, the error says so.
     pub(crate) fn call(
         &self,
         id: EffectId,
@@ -225,7 +224,7 @@ impl Servers {
         }
     }
 
-    /// Asks a server past the model.
+    /// Sends a request to a server that does not come from the model.
     pub(crate) async fn ask(
         &self,
         number: ConnectionId,
@@ -246,7 +245,7 @@ impl Servers {
         }
     }
 
-    /// Ends a connection. Its calls fail, those that come later too; nobody waits for its end.
+    /// Closes a connection without waiting for the server's end. Its running and later calls fail.
     pub(crate) fn disconnect(&self, number: ConnectionId) {
         match self.all().get_mut(&number) {
             Some(Entry::Connecting(given_up)) => given_up.cancel(),
@@ -264,7 +263,7 @@ impl Servers {
         }
     }
 
-    /// Ends programs and waits until they have ended.
+    /// Ends servers and waits until they have exited.
     pub(crate) async fn close(&self, numbers: &[ConnectionId]) {
         let closing: Vec<Connection> = {
             let mut all = self.all();
@@ -293,6 +292,6 @@ impl Servers {
 }
 
 fn named() -> RawJson {
-    // A literal, which is JSON.
+    // The constant is valid JSON.
     RawJson::parse(NAMED).unwrap_or_else(|_| RawJson::empty_object())
 }

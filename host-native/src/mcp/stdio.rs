@@ -1,4 +1,4 @@
-//! Servers that are programs, as a configuration describes them.
+//! Configuration of MCP servers that run as processes.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -14,17 +14,17 @@ use crate::{
     redact::Redactor,
 };
 
-/// How long a server may take.
+/// Timeouts of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// From its start to the list of its tools.
     pub connect: Duration,
-    /// For a call that has no limit of its own.
+    /// For a call without its own timeout.
     pub call: Duration,
 }
 
 impl Default for Limits {
-    /// Half a minute to connect (some servers are downloaded when they start), an hour for a call.
+    /// 30 seconds to connect (some servers are downloaded when they start), one hour for a call.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(30),
@@ -33,11 +33,11 @@ impl Default for Limits {
     }
 }
 
-/// A configuration that describes no server which can be started.
+/// A configuration does not describe a server that can be started.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// It is not of the form.
+    /// The configuration is malformed.
     #[error(
         "the MCP server `{server}` is not configured as {{\"command\", \"args\"?, \"env\"?}}: {reason}"
     )]
@@ -47,12 +47,12 @@ pub enum ConfigError {
         /// What is wrong, and where.
         reason: String,
     },
-    /// It is reached in another way.
+    /// It has another transport type.
     #[error("the MCP server `{server}` has the type \"{kind}\", and is not started as a program")]
     OtherType {
         /// The server's name.
         server: String,
-        /// The type it has.
+        /// The transport type.
         kind: String,
     },
     /// A variable has no value.
@@ -69,7 +69,7 @@ pub enum ConfigError {
     },
 }
 
-/// A server that is started as a program (Agent SDK reference, `McpStdioServerConfig`).
+/// An MCP server that is started as a process (Agent SDK reference, `McpStdioServerConfig`).
 ///
 /// ```
 /// use windlass::mcp::StdioServer;
@@ -103,16 +103,15 @@ struct Config {
 }
 
 impl StdioServer {
-    /// What starts it, as a line for a shell.
+    /// Its command line, in the form of a shell.
     pub(crate) fn line(&self) -> String {
         let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
         let words = std::iter::once(&self.command).chain(&self.args);
         words.map(quoted).collect::<Vec<_>>().join(" ")
     }
 
-    /// Reads the configuration of a server: `{command, args?, env?, type?}`, where `type` may be left out. `${NAME}`
-    /// and `${NAME:-default}` are expanded in the command, its arguments and its environment; unknown fields are
-    /// left alone.
+    /// Reads the configuration of a server: `{command, args?, env?, type?}`. `${NAME}` and `${NAME:-default}` are
+    /// expanded in the command, its arguments and its environment; unknown fields are ignored.
     ///
     /// # Errors
     /// [`ConfigError`]
@@ -157,7 +156,7 @@ impl StdioServer {
         })
     }
 
-    /// A server of this name, started as a program that is found in `PATH`.
+    /// A server of this name, whose program is looked up in `PATH`.
     pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -170,35 +169,35 @@ impl StdioServer {
         }
     }
 
-    /// Arguments of the program, added to those named before.
+    /// Adds arguments for the program.
     #[must_use]
     pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// A variable for the program alone. This is how it gets a key of a model server, where it is to have one.
+    /// Sets an environment variable for this program only. This is how it can get the key of a model server.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.insert(name.into(), value.into());
         self
     }
 
-    /// Where the program starts. Without this, where this one was started.
+    /// The directory in which the program is started. Default: that of this process.
     #[must_use]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Takes keys out of whatever the program says.
+    /// Removes keys from the program's output.
     pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// Gives the program further variables, where the configuration does not say the same ones. Those that hold credentials
-    /// ([`credentials::VARIABLES`]) it gets only from its configuration.
+    /// Sets further environment variables, unless the configuration sets them. Variables that hold credentials
+    /// ([`credentials::VARIABLES`]) are taken only from the server's configuration.
     #[must_use]
     pub fn with_variables(mut self, variables: &BTreeMap<String, String>) -> Self {
         let given = variables.iter();
@@ -208,7 +207,7 @@ impl StdioServer {
         self
     }
 
-    /// How long it may take.
+    /// Sets the timeouts.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -227,17 +226,17 @@ impl StdioServer {
         &self.command
     }
 
-    /// Starts the program, introduces this one to it and asks what tools it has. It gets the environment of this
-    /// program but for the keys of the model endpoint, and what the configuration adds.
+    /// Starts the program, performs the handshake and lists its tools. It inherits the environment of this process
+    /// except the keys of the model endpoint, plus the variables of its configuration.
     ///
     /// # Errors
-    /// [`ConnectError`]; nothing of the server is left running then.
+    /// [`ConnectError`]; no process of the server is left running then.
     pub async fn connect(&self) -> Result<Connection, ConnectError> {
         Connection::open(self).await
     }
 }
 
-/// The keys that the environment holds: what is redacted where no engine says more.
+/// The keys in the environment, which are redacted unless an engine sets others.
 fn held_keys() -> Credentials {
     Credentials::read(|name| std::env::var(name).ok())
 }

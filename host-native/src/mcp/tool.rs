@@ -1,4 +1,4 @@
-//! A call of a server's tool.
+//! Calls of a server's tool.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use windlass_core::{
 use super::Connection;
 use crate::host::RunTool;
 
-/// A tool of a server: its calls become requests, several at a time.
+/// A tool of a server. Calls become requests and can run concurrently.
 #[derive(Debug, Clone)]
 pub struct McpTool {
     connection: Connection,
@@ -29,7 +29,7 @@ impl McpTool {
         Self { connection, name }
     }
 
-    /// Runs a call to its end: a result, or [`Answer::Cancelled`]. Whatever goes wrong is an error result that says what.
+    /// Runs a call to its end: a result, or [`Answer::Cancelled`]. Any failure is an error result with the reason.
     pub async fn call(&self, call: &ToolCall, cancel: CancelSignal) -> Answer {
         let arguments: JsonObject = match call.input.decode() {
             Ok(arguments) => arguments,
@@ -42,7 +42,7 @@ impl McpTool {
             Duration::from_millis(ms.into())
         });
         let parameters = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
-        // Dropped before its answer, a request tells the server that nobody waits for it any more.
+        // Dropping the request before its answer sends the server a cancellation.
         let request = self.connection.peer().call_tool_once(parameters);
         let answer = tokio::select! {
             biased;
@@ -73,7 +73,7 @@ impl McpTool {
         ))
     }
 
-    /// A call that came to no result.
+    /// The error result of a failed call.
     async fn failed(&self, error: &ServiceError) -> ToolResult {
         ToolResult::error(match error {
             ServiceError::McpError(error) => format!(

@@ -1,18 +1,18 @@
-//! `${NAME}` and `${NAME:-default}` in configuration values.
+//! Expands `${NAME}` and `${NAME:-default}` in configuration values.
 
-/// A variable that has no value where one is needed.
+/// A required variable that has no value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unset(pub(super) String);
 
-/// Puts values in the place of `${NAME}`; `${NAME:-default}` is the default where the variable is not set or empty.
-/// What is no such thing (a lone `$`, an unclosed brace, a name that none can have) stays as it is.
+/// Expands `${NAME}`. `${NAME:-default}` expands to the default if the variable is unset or empty. Anything else (a
+/// lone `$`, an unclosed brace, an invalid name) stays unchanged.
 pub(super) fn expand(
     text: &str,
     value_of: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, Unset> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
-    // How far from the end the last brace stands: behind it nothing is a variable.
+    // The distance of the last brace from the end: there are no references after it.
     let last_brace = text.rfind('}').map(|at| text.len() - at);
     while let Some((before, behind)) = rest.split_once("${") {
         expanded.push_str(before);
@@ -37,8 +37,8 @@ pub(super) fn expand(
     Ok(expanded)
 }
 
-/// What stands behind `${`: a name, its default, and what comes after the brace. Where there is no name, no more than what
-/// could be one is looked at.
+/// Parses the text after `${`: a name, its default, and the text after the brace. Without a valid name, only the part
+/// that could be one is read.
 fn reference(text: &str) -> Option<(&str, Option<&str>, &str)> {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     if !text.starts_with(letter) {

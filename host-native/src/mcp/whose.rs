@@ -1,16 +1,16 @@
-//! Whose answer a line is that cannot be read: too long, too deep, broken in its middle.
+//! Finds which request an unreadable line answers: one that is too long, too deeply nested, or malformed.
 
-/// The longest id that is looked for.
+/// The maximum length of an id, in bytes.
 const LONGEST: usize = 256;
 
-/// Looks through a message, piece by piece, for what is said at its outermost level: its id, and whether it is an answer. It
-/// needs no more memory than that, however long the message is and however deep.
+/// Scans a message in pieces for its top-level fields: its id, and whether it is a response. Uses bounded memory,
+/// however long and deep the message is.
 #[derive(Debug, Default)]
 pub(super) struct Whose {
     depth: usize,
     deepest: usize,
     in_string: bool,
-    /// Behind a backslash in a string.
+    /// After a backslash in a string.
     escaped: bool,
     at: At,
     key: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Whose {
     asks: bool,
 }
 
-/// Where in the outermost object the next byte is.
+/// The position of the next byte in the top-level object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum At {
     #[default]
@@ -28,22 +28,22 @@ enum At {
 }
 
 impl Whose {
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
         }
     }
 
-    /// The id of the request that the message answers, as JSON; none as long as it has said no such thing.
+    /// The id of the request that the message answers, as JSON; `None` until it is known.
     pub(super) fn answers(&self) -> Option<&[u8]> {
         let known = self.is_answer && !self.asks && !self.id.is_empty();
-        // While it is being read it may not be all of it.
+        // The id is incomplete while it is being read.
         let is_whole = self.at == At::Key || self.key != b"id";
         (known && is_whole && self.id.len() < LONGEST).then_some(self.id.trim_ascii())
     }
 
-    /// How deep objects and arrays lie within one another.
+    /// The maximum nesting depth of objects and arrays so far.
     pub(super) fn deepest(&self) -> usize {
         self.deepest
     }
@@ -93,13 +93,13 @@ impl Whose {
                 self.at = At::Key;
                 self.key.clear();
             }
-            // Between names and colons stand only blanks.
+            // Only white space is between names and colons.
             _ if outermost && self.at == At::Value => self.note(byte),
             _ => {}
         }
     }
 
-    /// A byte of a name or of a value at the outermost level.
+    /// Handles a byte of a top-level name or value.
     fn note(&mut self, byte: u8) {
         match self.at {
             At::Key if byte != b'"' && self.key.len() < LONGEST => self.key.push(byte),
@@ -136,7 +136,7 @@ mod tests {
                 Some(r#""a\"b""#),
             ),
             (r#"{"id":7,"error":{"code":1}}"#, Some("7")),
-            // Cut off in its middle, as far as it goes.
+            // Truncated in the middle.
             (r#"{"id":7,"result":{"content":[{"text":"abc"#, Some("7")),
             (r#"{"result":{},"id":1"#, None),
             (r#"{"id":7,"method":"ping","params":{"result":1}}"#, None),

@@ -1,5 +1,5 @@
-//! The lines between us and a server, with limits: what cannot be read fails the call that it answers, at once and with a
-//! reason, and nothing that a server sends is held without bound.
+//! Reads and writes lines with limits. An unreadable response fails its call at once with a reason, and memory use is
+//! bounded whatever a server sends.
 
 use std::{
     borrow::Cow,
@@ -20,29 +20,29 @@ use tokio::{
 
 use super::whose::Whose;
 
-/// The longest message, in bytes.
+/// The maximum size of a message, in bytes.
 const MAX_MESSAGE: usize = 16 << 20;
 
-/// Bytes after which a line that does not end, and says nothing of whose it is, is given up, and the server with it.
+/// The length in bytes after which the server is given up, for a line without an end that cannot be attributed to a request.
 const MAX_LINE: usize = 16 * MAX_MESSAGE;
 
-/// How deep a message may nest: as deep as serde_json reads.
+/// The maximum nesting depth of a message, as in serde_json.
 const MAX_DEPTH: usize = 127;
 
-/// Requests of the server that may wait for our answers; it is not listened to before it has taken some of them.
+/// The maximum number of requests of the server that wait for answers; reading pauses at this limit.
 const MAX_REQUESTS: usize = 64;
 
-/// What a server said that ended the connection.
+/// Why this side ended the connection.
 pub(super) type Fault = Arc<OnceLock<String>>;
 
 type Incoming = RxJsonRpcMessage<RoleClient>;
 
-/// One end of the pipes to a server.
+/// This end of the pipes to a server.
 pub(super) struct Wire<R, W> {
     from: BufReader<R>,
-    /// The line that is being read, up to the longest that is.
+    /// The current line, up to the maximum size.
     line: Vec<u8>,
-    /// Of a line that is too long.
+    /// The state of a line that is too long.
     overlong: Option<Overlong>,
     /// A request that waits until others are answered.
     held: Option<Incoming>,
@@ -51,16 +51,16 @@ pub(super) struct Wire<R, W> {
     fault: Fault,
 }
 
-/// A line of which no more is kept.
+/// A line whose contents are discarded.
 #[derive(Default)]
 struct Overlong {
     whose: Whose,
     length: usize,
-    /// Whoever waits for it has been told.
+    /// Whether the waiting call was told.
     told: bool,
 }
 
-/// What came of a piece of input.
+/// The result of reading a piece of input.
 enum Heard {
     More,
     Message(Box<Incoming>),
@@ -80,16 +80,15 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         }
     }
 
-    /// Why the connection was given up, once it was.
+    /// Why the connection was given up, if it was.
     pub(super) fn fault(&self) -> Fault {
         Arc::clone(&self.fault)
     }
 
-    /// The next piece of input. Whoever stops waiting loses nothing of it: between what is taken from the reader and what is
-    /// kept of it nothing is waited for.
+    /// Reads the next piece of input. Cancel-safe: there is no await between taking bytes from the reader and storing them.
     async fn hear(&mut self) -> Heard {
         let (used, ends) = match self.from.fill_buf().await {
-            // What stands behind the last line end is no message.
+            // A part after the last line end is not a message.
             Ok([]) | Err(_) => return Heard::End,
             Ok(bytes) => {
                 let end = bytes.iter().position(|byte| *byte == b'\n');
@@ -119,7 +118,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         if ends {
             self.overlong = None;
         } else if is_endless {
-            // Nobody reads it any more, so nobody can find it full.
+            // Already set means that it was given up before.
             let _ = self.fault.set(format!(
                 "it wrote a line of more than {} MiB, which did not end",
                 MAX_LINE >> 20
@@ -129,7 +128,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         refusal.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
     }
 
-    /// The message of a line that is whole.
+    /// Parses a complete line.
     fn read_line(&mut self) -> Heard {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
@@ -139,7 +138,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
             Err(error) => unreadable(line, &error),
         };
         self.line.clear();
-        // The memory of a long message is not kept for the short ones behind it.
+        // Releases the memory of a long message.
         self.line.shrink_to(64 << 10);
         message.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
     }
@@ -153,7 +152,7 @@ impl Overlong {
         }
     }
 
-    /// What whoever waits for it is told, once it is known who that is.
+    /// The error for the waiting call, once it is known which one it is.
     fn refusal(&mut self) -> Option<Incoming> {
         if self.told {
             return None;
@@ -168,7 +167,7 @@ impl Overlong {
     }
 }
 
-/// What comes in the place of a line that is no message we know; nothing where it answers nobody.
+/// The replacement for a line that is not a known message; `None` if it answers no request.
 fn unreadable(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
     let mut whose = Whose::default();
     whose.take(line);
@@ -189,7 +188,7 @@ fn refusal(id: &[u8], reason: Cow<'static, str>) -> Option<Incoming> {
     ))
 }
 
-/// Whether anybody here listens to it. Of what servers say of their own accord that is one thing: for everything else a task
+/// Whether a message is handled here. Of a server's notifications only one kind is; for each of the others, a task
 /// would be started that does nothing.
 fn is_heard(message: &Incoming) -> bool {
     match message {
@@ -230,7 +229,7 @@ where
     async fn receive(&mut self) -> Option<Incoming> {
         loop {
             if self.held.is_some() {
-                // It is never closed.
+                // The semaphore is never closed.
                 self.answering.acquire().await.ok()?.forget();
                 return self.held.take();
             }

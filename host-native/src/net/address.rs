@@ -1,24 +1,24 @@
-//! Which addresses a connection on behalf of a model may go to: public ones.
+//! Decides which addresses a connection on behalf of a model may use: only public ones.
 
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// Why an address is none to connect to.
+/// Why an address may not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddressRefusal {
     /// This machine.
     Loopback,
-    /// A network of somebody's own.
+    /// A private network.
     Private,
-    /// The same wire; services that tell a machine about itself answer there.
+    /// The local link, where services that provide machine metadata can be reached.
     LinkLocal,
-    /// Shared by the customers of a provider.
+    /// Shared address space of a provider.
     Shared,
-    /// No machine: unspecified, broadcast, multicast.
+    /// Not a single host: unspecified, broadcast, multicast.
     NoMachine,
-    /// Set aside, for documents, tests, or nothing yet.
+    /// Reserved for documentation, tests or future use.
     Reserved,
 }
 
@@ -35,8 +35,8 @@ impl fmt::Display for AddressRefusal {
     }
 }
 
-/// Whether an address may be connected to. Addresses that carry another one (mapped, translated, tunnelled) are judged by the
-/// one that they carry.
+/// Checks whether an address may be connected to. For an address that contains another one (mapped, translated,
+/// tunnelled), the contained address is checked.
 pub(crate) fn judge_address(address: IpAddr) -> Result<(), AddressRefusal> {
     match address {
         IpAddr::V4(address) => judge_v4(address),
@@ -53,7 +53,7 @@ fn judge_v4(address: Ipv4Addr) -> Result<(), AddressRefusal> {
         (10, ..) | (172, 16..=31, _) | (192, 168, _) => AddressRefusal::Private,
         (169, 254, _) => AddressRefusal::LinkLocal,
         (100, 64..=127, _) => AddressRefusal::Shared,
-        // Protocol assignments, three blocks for documents, the old relays of 6to4, AS112, benchmarks, the future.
+        // Protocol assignments, three documentation blocks, 6to4 relays, AS112, benchmarks, future use.
         (192, 0, 0 | 2)
         | (192, 31, 196)
         | (192, 52, 193)
@@ -81,7 +81,7 @@ fn judge_v6(address: Ipv6Addr) -> Result<(), AddressRefusal> {
         return Err(AddressRefusal::Loopback);
     }
     match parts {
-        // Mapped, compatible, translated by SIIT, by NAT64.
+        // IPv4-mapped, IPv4-compatible, translated by SIIT or NAT64.
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => carried(high, low),
@@ -89,14 +89,14 @@ fn judge_v6(address: Ipv6Addr) -> Result<(), AddressRefusal> {
         [0x2002, high, low, ..] => carried(high, low),
         [0xfe80..=0xfebf, ..] => Err(AddressRefusal::LinkLocal),
         [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] => Err(AddressRefusal::Private),
-        // A provider's own translation.
+        // Local-use translation of a provider.
         [0x64, 0xff9b, 1, ..] => Err(AddressRefusal::Private),
         [0xff00..=0xffff, ..] => Err(AddressRefusal::NoMachine),
-        // Tunnels, benchmarks, identifiers, documents.
+        // Tunnels, benchmarks, identifiers, documentation.
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => {
             Err(AddressRefusal::Reserved)
         }
-        // All that was ever given out.
+        // All allocated global unicast addresses.
         [0x2000..=0x3fff, ..] => Ok(()),
         _ => Err(AddressRefusal::Reserved),
     }

@@ -1,4 +1,4 @@
-//! Lists of domains that may be reached, or may not.
+//! Lists of allowed and denied domains.
 
 use std::net::IpAddr;
 
@@ -6,14 +6,14 @@ use url::Host;
 
 use super::{Target, TargetError};
 
-/// What may be reached.
+/// The allowed and denied domains.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DomainList {
     allowed: Vec<DomainEntry>,
     denied: Vec<DomainEntry>,
 }
 
-/// `example.com`, `*.example.com`, `*`, an address; each also with a port.
+/// `example.com`, `*.example.com`, `*`, or an address; each optionally with a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DomainEntry {
     hosts: Hosts,
@@ -24,11 +24,11 @@ struct DomainEntry {
 enum Hosts {
     Any,
     One(Host),
-    /// Those below it.
+    /// The subdomains of this one.
     Below(String),
 }
 
-/// A text that is no entry of such a list.
+/// The text is not a valid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no domain: write `example.com` for one host, `*.example.com` for those below it, and no scheme or path"
@@ -36,7 +36,7 @@ enum Hosts {
 pub(crate) struct InvalidDomain(String);
 
 impl DomainList {
-    /// Reads both lists.
+    /// Parses both lists.
     pub(crate) fn parse(allowed: &[String], denied: &[String]) -> Result<Self, InvalidDomain> {
         let entries = |texts: &[String]| -> Result<Vec<DomainEntry>, InvalidDomain> {
             texts.iter().map(|text| DomainEntry::parse(text)).collect()
@@ -47,7 +47,7 @@ impl DomainList {
         })
     }
 
-    /// Whether a host may be reached, by its name.
+    /// Checks whether a host is allowed, by its name.
     pub(crate) fn judge(&self, target: &Target) -> Result<(), TargetError> {
         if self.denied.iter().any(|entry| entry.covers(target)) {
             return Err(TargetError::Denied(target.to_string()));
@@ -58,8 +58,8 @@ impl DomainList {
         Err(TargetError::NotAllowed(target.to_string()))
     }
 
-    /// Whether the list itself names an address that is not public: as that very address, or as `localhost`, which is this
-    /// machine. Any other name may stand for anything.
+    /// Whether the list explicitly names an address that is not public: as this address, or as `localhost`. Any other
+    /// name could resolve to anything.
     pub(super) fn names_locally(&self, target: &Target, address: IpAddr) -> bool {
         let named = self.allowed.iter().any(|entry| {
             matches!(&entry.hosts, Hosts::One(host) if *host == target.host) && entry.covers(target)
@@ -125,7 +125,7 @@ mod tests {
         DomainList::parse(&owned(allowed), &owned(denied)).unwrap()
     }
 
-    /// The table of ways to write one host and mean another.
+    /// Ways to write one host and mean another.
     #[test]
     fn a_host_is_compared_as_what_it_is_however_it_is_written() {
         let list = list(
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// With every name allowed the address still decides.
+    /// Even if every name is allowed, the address is checked.
     #[tokio::test]
     async fn an_address_in_any_spelling_is_judged_as_an_address() {
         let all = list(&["*"], &[]);

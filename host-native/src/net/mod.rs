@@ -1,7 +1,7 @@
-//! Where a connection may go: hosts as they are written, names as they resolve, addresses as they are.
+//! Restricts where connections may go: by host name, and by resolved address.
 //!
-//! A name is judged twice: as a name, by lists of domains, and by every address that it stands for. The connection is made to
-//! the address that was judged, so that a name cannot mean another one a moment later.
+//! A name is checked twice: as a name against lists of domains, and by every address that it resolves to. The
+//! connection uses the address that was checked, so that the name cannot resolve to another one in between.
 
 mod address;
 mod domain;

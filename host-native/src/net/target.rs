@@ -1,4 +1,4 @@
-//! Where a connection is to go, as it is written: a host and a port.
+//! The target of a connection: a host and a port.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,43 +9,43 @@ use super::{AddressRefusal, DomainList, judge_address};
 /// A host and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// In lower case, in ASCII, without a dot behind it; numbers in any spelling are an address.
+    /// In lower case ASCII, without a trailing dot; a number in any notation is an address.
     pub(crate) host: Host,
     pub(crate) port: u16,
 }
 
-/// Why a connection is not made.
+/// Why a connection is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
-    /// It cannot be read.
+    /// The target cannot be parsed.
     #[error("`{0}` is no address of a host")]
     Unreadable(String),
-    /// Another protocol.
+    /// The protocol is not supported.
     #[error("`{0}:` addresses are not connected to, only http: and https:")]
     Scheme(String),
-    /// A name and a password in an address mislead whoever reads it.
+    /// The URL contains a user name or password, which can mislead readers.
     #[error("an address must not hold a user's name or password")]
     UserInfo,
-    /// No list has it.
+    /// No list allows the host.
     #[error("{0} is not among the allowed domains")]
     NotAllowed(String),
-    /// A list refuses it.
+    /// A list denies the host.
     #[error("{0} is among the denied domains")]
     Denied(String),
-    /// It stands for an address that is not public.
+    /// The host resolves to an address that is not public.
     #[error("{host} is {address}, and {reason}")]
     Address {
         host: String,
         address: IpAddr,
         reason: AddressRefusal,
     },
-    /// It stands for nothing.
+    /// The host cannot be resolved.
     #[error("{host} cannot be resolved: {reason}")]
     Unresolved { host: String, reason: String },
 }
 
 impl Target {
-    /// Of a whole address.
+    /// Parses a URL.
     pub(crate) fn of_url(text: &str) -> Result<Self, TargetError> {
         let url = Url::parse(text).map_err(|_| TargetError::Unreadable(text.to_owned()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -59,7 +59,7 @@ impl Target {
         Self::new(url.host_str().ok_or_else(unreadable)?, port)
     }
 
-    /// Of `host:port`, as `CONNECT` has it.
+    /// Parses `host:port`, as in `CONNECT`.
     pub(crate) fn of_authority(text: &str) -> Result<Self, TargetError> {
         let unreadable = || TargetError::Unreadable(text.to_owned());
         if text.contains('@') {
@@ -69,7 +69,7 @@ impl Target {
         Self::new(host, port.parse().map_err(|_| unreadable())?)
     }
 
-    /// Of a host as it is written and a port.
+    /// Parses a host, with a port.
     pub(crate) fn new(host: &str, port: u16) -> Result<Self, TargetError> {
         let unreadable = || TargetError::Unreadable(host.to_owned());
         let bare = host.strip_suffix('.').unwrap_or(host);
@@ -80,7 +80,7 @@ impl Target {
         }
     }
 
-    /// The addresses that it may be connected to: it is on the list, and so is each address that is given back, or public.
+    /// The addresses that may be connected to: the host is allowed, and each address is public or allowed explicitly.
     pub(crate) async fn resolve(&self, list: &DomainList) -> Result<Vec<SocketAddr>, TargetError> {
         list.judge(self)?;
         let unresolved = |reason: String| TargetError::Unresolved {
@@ -104,7 +104,7 @@ impl Target {
             Some((address.ip(), reason))
         });
         match refused {
-            // One address that is not public is reason enough: whoever gives such answers may give others next time.
+            // A single address that is not public is reason enough: a server that gives such an answer may give others next time.
             Some((address, reason)) => Err(TargetError::Address {
                 host: self.host.to_string(),
                 address,
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// What a confined program may send to a proxy.
+    /// Inputs that a confined program may send to a proxy.
     const SEEDS: [&str; 10] = [
         "example.com:443",
         "http://example.com/a?b",
@@ -142,7 +142,7 @@ mod tests {
         "\u{ff11}27.0.0.1:80",
     ];
 
-    /// Whatever is asked for, it is refused, or one host that is written in one way, however it was spelled.
+    /// Any request is either refused or refers to one host in canonical form, however it was written.
     #[test]
     fn conf_5_whatever_a_program_asks_a_proxy_for_is_one_host_or_none() {
         let seeds = SEEDS.map(|text| text.as_bytes().to_vec());

@@ -1,4 +1,4 @@
-//! What differs between operating systems. Everything Unix stands in [`unix`](self).
+//! Differences between operating systems. All Unix code is in [`unix`](self).
 
 #[cfg(unix)]
 mod orphans;

@@ -1,8 +1,8 @@
-//! What ends the programs of this process when it is killed and can end nothing any more.
+//! Ends the programs of this process after it was killed.
 //!
-//! A process that is killed (SIGKILL, the system out of memory) runs none of its own code again. So somebody else
-//! watches: a shell of a few hundred KiB that is started with the first program, holds the other end of a pipe and keeps
-//! the list of the process groups that run. When the pipe closes, however that came about, it ends what is left.
+//! A killed process (SIGKILL, out of memory) runs no more code. So a separate shell process of a few hundred KiB
+//! watches: it is started with the first program, holds the other end of a pipe, and keeps a list of the running
+//! process groups. When the pipe closes for any reason, it ends the groups that are left.
 
 use std::{
     io::{self, Write as _},
@@ -13,8 +13,8 @@ use std::{
 
 use crate::child_env::command;
 
-/// Reads `begun N` and `ended N`; at the end of its input ends the groups that are left, asked first. It shares no group
-/// and no terminal with anybody, so it does not go with those whom it watches.
+/// Reads `begun N` and `ended N`. At the end of its input it asks the remaining groups to end, and then kills them.
+/// It has its own process group and no terminal, so it is not ended together with those whom it watches.
 const WATCH: &str = r#"
 trap '' HUP INT TERM
 left=' '
@@ -40,7 +40,7 @@ impl Watcher {
     fn start() -> io::Result<Self> {
         let mut child = command("/bin/sh")
             .args(["-c", WATCH])
-            // Nothing of this process has any business in one that outlives it.
+            // It outlives this process, so it inherits none of its environment.
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .current_dir("/")
@@ -54,20 +54,20 @@ impl Watcher {
     }
 }
 
-/// Somebody watches before there is anything to be watched: to start them takes longer than a program needs to begin its work,
-/// and of what is told too late they never hear.
+/// Starts the watching process before the first program: starting it takes longer than a program needs to begin its
+/// work, and it could miss a group that is reported too late.
 pub(super) fn watch() {
     let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
     if watcher.is_none() {
-        // Where there is no shell an orderly end still leaves nothing behind.
+        // If there is no shell, an orderly end still leaves nothing behind.
         *watcher = Watcher::start().ok();
     }
 }
 
-/// A group has begun: it ends with this process, whatever becomes of that.
+/// Registers a process group: it is ended together with this process, however that ends.
 pub(super) fn begun(group: u32) {
     let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
-    // One who was killed is followed by another: that one knows of what begins from now on.
+    // If the watching process was killed, another one is started, which knows the groups registered from now on.
     for _ in 0..2 {
         if watcher.is_none() {
             *watcher = Watcher::start().ok();
@@ -83,16 +83,16 @@ pub(super) fn begun(group: u32) {
     }
 }
 
-/// Nothing is left of a group: its number may be given to others.
+/// Removes a process group, whose id may be reused.
 pub(super) fn ended(group: u32) {
     let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(watching) = watcher.as_mut() {
-        // One who was killed has no list to take it from.
+        // If the watching process was killed, there is no list to remove it from.
         let _ = write_line(&mut watching.list, "ended", group);
     }
 }
 
-/// In one write: a line is in the pipe or it is not.
+/// Writes a line with a single write, so that it is in the pipe completely or not at all.
 fn write_line(list: &mut ChildStdin, what: &str, group: u32) -> io::Result<()> {
     list.write_all(format!("{what} {group}\n").as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The Unix-only code of the crate.
+//! The Unix code of the crate.
 
 use std::{
     fs, io,
@@ -15,12 +15,12 @@ use rustix::{
 
 use super::orphans;
 
-/// Makes an open return at once for a pipe without a writer, which would otherwise wait for ever.
+/// Makes opening a pipe without a writer return at once instead of blocking forever.
 pub(crate) fn open_without_waiting(options: &mut OpenOptions) {
     options.custom_flags(OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed());
 }
 
-/// The same for files that are opened by a path. A link in the place of the file can be refused.
+/// The same for opening by path. Optionally refuses a symbolic link at the path.
 pub(crate) fn open_at_once(options: &mut fs::OpenOptions, refuses_links: bool) {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     flags.set(OFlags::NOFOLLOW, refuses_links);
@@ -32,15 +32,15 @@ pub(crate) fn owner_only(options: &mut OpenOptions) {
     options.mode(0o600);
 }
 
-/// Whether a relative path has a meaning of its own to the system (drive letters, device names): never here.
+/// Whether the system gives a relative path a special meaning (drive letters, device names): never on Unix.
 pub(crate) fn is_special_path(_path: &str) -> bool {
     false
 }
 
-/// Creates a directory with its parents, open to its owner alone.
+/// Creates a directory and its parents, accessible only to the owner.
 ///
 /// # Errors
-/// What the system says; `PermissionDenied` when it exists and belongs to others or is open to them.
+/// The error of the operating system; `PermissionDenied` if it exists and belongs to or is accessible to others.
 pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -56,7 +56,7 @@ pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a file or directory belongs to this user, is no link, and can be changed by nobody else.
+/// Whether a file or directory belongs to this user, is not a link, and can be changed by nobody else.
 pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
     !metadata.is_symlink()
         && metadata.uid() == geteuid().as_raw()
@@ -68,28 +68,27 @@ pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
     is_private(metadata) && metadata.permissions().mode() & 0o077 == 0
 }
 
-/// The signals that programs of ours are sent.
+/// The signals that end programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
-    /// SIGTERM: please end.
+    /// SIGTERM: asks to end.
     Ask,
-    /// SIGKILL: end.
+    /// SIGKILL: kills.
     Force,
 }
 
-/// The process group of a program that was started as the leader of one. Whatever is left of it is killed when the
-/// value goes.
+/// A process group led by a program that this process started. Dropping the value kills what is left of it.
 #[derive(Debug)]
 pub(crate) struct Group(Option<u32>);
 
 impl Group {
-    /// To be called before a program is started that is to be one: what ends it when this process is killed is there then.
+    /// Must be called before a group is started: prepares what ends it if this process is killed.
     pub(crate) fn expect() {
         orphans::watch();
     }
 
-    /// The group of a program just started; none of one that has ended. It ends at the latest with this process, even
-    /// when that is killed.
+    /// The group of a program just started; empty if it has exited. The group ends at the latest with this process,
+    /// even if that is killed.
     pub(crate) fn new(leader: Option<u32>) -> Self {
         if let Some(leader) = leader {
             orphans::begun(leader);
@@ -97,7 +96,7 @@ impl Group {
         Self(leader)
     }
 
-    /// Signals the group; tells whether any of it is left.
+    /// Signals the group. Returns whether any process of it is left.
     pub(crate) fn signal(&mut self, how: Kill) -> bool {
         let Some(leader) = self.0 else {
             return false;
@@ -109,7 +108,7 @@ impl Group {
         is_left
     }
 
-    /// A group that is gone is forgotten: its number may be given to others.
+    /// Forgets a group that is gone, since its id may be reused.
     fn forget(&mut self) {
         if let Some(leader) = self.0.take() {
             orphans::ended(leader);
@@ -124,7 +123,7 @@ impl Drop for Group {
     }
 }
 
-/// Signals every process of a group; false when none of it is left.
+/// Signals every process of a group; false if none is left.
 fn signal_group(leader: u32, how: Kill) -> bool {
     let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else {
         return false;
@@ -133,7 +132,7 @@ fn signal_group(leader: u32, how: Kill) -> bool {
         Kill::Ask => Signal::TERM,
         Kill::Force => Signal::KILL,
     };
-    // The only failures are "no such group" and "not yours": nothing is left to be done about either.
+    // The only errors are "no such group" and "not permitted", and nothing can be done about either.
     kill_process_group(group, signal).is_ok()
 }
 
@@ -147,7 +146,7 @@ pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Whether this thread may read the memory of processes with more rights, or would give its children the right to.
+/// Whether this thread may read the memory of processes with more rights, or its children could get that right.
 pub(crate) fn may_trace() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -161,10 +160,10 @@ pub(crate) fn may_trace() -> bool {
     false
 }
 
-/// Gives up that right for this thread and everything it starts. There is no way back.
+/// Drops that right permanently, for this thread and everything it starts.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the operating system.
 pub(crate) fn give_up_tracing() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -173,7 +172,7 @@ pub(crate) fn give_up_tracing() -> io::Result<()> {
             remove_capability_from_bounding_set, set_capabilities,
         };
         let right = CapabilitySet::SYS_PTRACE;
-        // Refused to those without `CAP_SETPCAP`: then programs that are started as root have the right again. The rest still holds.
+        // Requires `CAP_SETPCAP`. Without it, programs that run as root can get the right again; everything else still applies.
         let _ = remove_capability_from_bounding_set(right);
         configure_capability_in_ambient_set(right, false)?;
         let mut sets = capabilities(None)?;
@@ -185,10 +184,10 @@ pub(crate) fn give_up_tracing() -> io::Result<()> {
     Ok(())
 }
 
-/// Closes the memory and the environment of this process to other processes of the same user. No core dumps are written any more.
+/// Makes the memory and environment of this process inaccessible to other processes of the same user. Also disables core dumps.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the operating system.
 pub(crate) fn close_memory() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! What wasmtime generates from `wit/`, with our own types for errors and resources.
+//! Bindings that wasmtime generates from `wit/`, with this crate's types for errors and resources.
 
 #![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 

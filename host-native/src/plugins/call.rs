@@ -25,13 +25,13 @@ use super::{
     outcome::{CallError, Stopped, Watch, trap_text},
 };
 
-/// Image formats the Messages API knows.
+/// Image formats supported by the Messages API.
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 impl Plugin {
-    /// Runs a call to its end on this thread. Whatever goes wrong is an error result that says what.
+    /// Runs a call to its end on the current thread. Any failure is an error result with the reason.
     ///
-    /// Blocks: for computation, and for files. On an async runtime use [`Plugin::call`].
+    /// Blocks during computation and file access. On an async runtime, use [`Plugin::call`].
     #[must_use]
     pub fn call_blocking(&self, call: &ToolCall, cancel: &CancelSignal) -> ToolResult {
         self.run(call, cancel, &Arc::default())
@@ -47,7 +47,7 @@ impl Plugin {
         match done.await {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => ToolResult::error(error.to_string()),
-            // The runtime is shutting down, or the host itself has a fault.
+            // The runtime is shutting down, or the host has a bug.
             Err(error) => ToolResult::error(format!("The tool was not run to its end: {error}.")),
         }
     }
@@ -55,7 +55,7 @@ impl Plugin {
     /// Compiles and links the component now instead of at its first call. Blocks.
     ///
     /// # Errors
-    /// Why the component cannot be run, in one sentence.
+    /// Why the component cannot run, in one sentence.
     pub fn prepare(&self) -> Result<(), String> {
         self.0.ready().map(drop).map_err(str::to_owned)
     }
@@ -107,7 +107,7 @@ impl Plugin {
     }
 }
 
-/// Stops an abandoned call: nobody waits for it any more.
+/// Stops a call whose future was dropped.
 #[derive(Default)]
 struct AbandonOnDrop(Arc<AtomicBool>);
 
@@ -133,7 +133,7 @@ fn input(call: &ToolCall) -> wit::ToolCall {
     }
 }
 
-/// The result in the core's form, within its limits.
+/// Converts the result to the core's type, within its limits.
 fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, CallError> {
     let size = result.content.iter().map(|block| match block {
         wit::Content::Text(text) => text.len(),
@@ -199,7 +199,7 @@ fn block(content: wit::Content) -> Result<ResultBlock, CallError> {
     }
 }
 
-/// Names the cause of a call that did not come to its end.
+/// Describes why a call did not complete.
 fn failure(
     error: &wasmtime::Error,
     state: &CallState,
@@ -210,7 +210,7 @@ fn failure(
         Some(Stopped::OutOfTime) => CallError::OutOfTime(time),
         Some(Stopped::Cancelled) => CallError::Cancelled,
         Some(Stopped::Handles) => CallError::Handles,
-        // A guest that is refused memory gives up in its own way, usually by `unreachable`.
+        // A component that is refused memory usually aborts with `unreachable`.
         None if state.meter.refused_memory => CallError::OutOfMemory(limits.memory),
         None => CallError::Trap(trap_text(error)),
     }

@@ -1,4 +1,4 @@
-//! A component with tools: loading it without running it.
+//! Loads components with tools, without running them.
 
 use std::{
     fmt,
@@ -20,13 +20,13 @@ use super::{
 };
 use crate::files::Files;
 
-/// Bytes of the largest component that is loaded: a Python interpreter with its library has 18 MB.
+/// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
 const MAX_COMPONENT: usize = 128 << 20;
 
-/// Tools one component may declare.
+/// The maximum number of tools that a component may declare.
 const MAX_TOOLS: usize = 128;
 
-/// The interfaces a component may import, without their version.
+/// The interfaces that a component may import, without their version.
 const IMPORTS: [&str; 5] = [
     "windlass:host/types",
     "windlass:host/filesystem",
@@ -35,19 +35,19 @@ const IMPORTS: [&str; 5] = [
     "windlass:plugin/types",
 ];
 
-/// The version of `wit/` this host speaks; patch versions are compatible.
+/// The supported version of `wit/`; patch versions are compatible.
 const WIT: &str = "0.1.";
 
 /// Settings shared by all components of a host.
 #[derive(Debug, Clone, Default)]
 pub struct PluginHostConfig {
-    /// Where compiled components are kept; none compiles anew in every process.
+    /// The cache of compiled components; without one, every process compiles them again.
     pub cache: Option<Cache>,
-    /// What one call may use.
+    /// Limits of one call.
     pub limits: CallLimits,
-    /// The resolver of paths.
+    /// Resolves paths.
     pub files: Arc<Files>,
-    /// Where log lines of components go, and refusals.
+    /// Receives log lines of components, and refusals.
     pub log: LogSink,
 }
 
@@ -68,17 +68,17 @@ impl PluginHost {
         }
     }
 
-    /// Where its compiled components are kept, if they are.
+    /// The cache of compiled components, if there is one.
     pub(crate) fn cache(&self) -> Option<&Cache> {
         self.config.cache.as_ref()
     }
 
-    /// Reads a component's declaration and checks what it imports. Runs nothing.
+    /// Reads a component's declaration and checks its imports. Runs nothing.
     ///
-    /// `name` is what messages call it.
+    /// `name` is used in messages.
     ///
     /// # Errors
-    /// [`LoadError`], which names the component and what is wrong with it.
+    /// [`LoadError`], with the component's name and what is wrong with it.
     pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Result<Plugin, LoadError> {
         let bytes = bytes.into();
         let fault = |fault| LoadError {
@@ -95,7 +95,7 @@ impl PluginHost {
         })))
     }
 
-    /// Whether wasmtime runs: it starts with the first call, not before.
+    /// Whether wasmtime was started, which happens with the first call.
     #[must_use]
     pub fn has_started(&self) -> bool {
         self.runtime.get().is_some()
@@ -122,7 +122,7 @@ impl fmt::Debug for PluginHost {
 #[derive(Clone)]
 pub struct Plugin(pub(super) Arc<Loaded>);
 
-/// What clones of a [`Plugin`] share.
+/// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
     bytes: Bytes,
@@ -132,13 +132,13 @@ pub(super) struct Loaded {
 }
 
 impl Plugin {
-    /// What messages call it.
+    /// The name used in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The tools as declared.
+    /// The declared tools.
     #[must_use]
     pub fn tools(&self) -> &[ToolDefinition] {
         &self.0.tools
@@ -155,7 +155,7 @@ impl fmt::Debug for Plugin {
 }
 
 impl Loaded {
-    /// The component compiled and linked, which happens once.
+    /// Compiles and links the component once.
     pub(super) fn ready(&self) -> Result<&ToolsPre<CallState>, &str> {
         let ready = self.ready.get_or_init(|| self.link());
         ready.as_ref().map_err(String::as_str)
@@ -182,11 +182,11 @@ impl Loaded {
     }
 }
 
-/// A component that is not loaded.
+/// A component could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the component `{component}` cannot be loaded: {fault}")]
 pub struct LoadError {
-    /// The name it was to be loaded under.
+    /// Its name.
     pub component: String,
     /// What is wrong with it.
     pub fault: LoadFault,
@@ -196,44 +196,44 @@ pub struct LoadError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadFault {
-    /// More bytes than are loaded.
+    /// The component is too large.
     #[error("it has {0} bytes, more than the limit of {MAX_COMPONENT}")]
     TooLarge(usize),
-    /// No component, or none that declares tools.
+    /// Not a component, or one that declares no tools.
     #[error(transparent)]
     Declaration(#[from] DeclarationError),
-    /// The declaration is not of its shape.
+    /// The declaration is malformed.
     #[error("its declaration cannot be read: {0}")]
     DeclarationShape(String),
-    /// Made for another version of the interfaces.
+    /// It was made for another version of the interfaces.
     #[error("it was made for version {0} of the interfaces, this host speaks {WIT}x")]
     Version(String),
-    /// A tool whose name the model could not call.
+    /// The Messages API does not accept the name of a tool.
     #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
     ToolName(String),
-    /// Two tools of one name.
+    /// Two tools have the same name.
     #[error("it declares the tool `{0}` twice")]
     RepeatedTool(String),
-    /// The schema of a tool is no JSON object.
+    /// The schema of a tool is not a JSON object.
     #[error("the input schema of the tool `{0}` is not a JSON object")]
     ToolSchema(String),
-    /// No tools, or too many.
+    /// It has no tools, or too many.
     #[error("it declares {0} tools; 1 to {MAX_TOOLS} are possible")]
     ToolCount(usize),
-    /// Damaged after the declaration.
+    /// It is damaged after the declaration.
     #[error("it is damaged: {0}")]
     Damaged(String),
-    /// It wants something that is not handed out.
+    /// It imports something that is not provided.
     #[error(
         "it imports `{0}`, which this host does not hand out; only windlass:host interfaces are there (no WASI)"
     )]
     Import(String),
-    /// It has nothing to call.
+    /// It has no function to call.
     #[error("it does not export the function `call` of the world windlass:plugin/tools")]
     NoCall,
 }
 
-/// The declaration, as far as the host needs it.
+/// The part of the declaration that the host needs.
 #[derive(Deserialize)]
 struct Declaration {
     wit: String,
@@ -274,21 +274,21 @@ fn check_tools(tools: &[ToolDefinition]) -> Result<(), LoadFault> {
     Ok(())
 }
 
-/// Checks the outermost component's imports and exports by their names. wasmtime checks the types later.
+/// Checks the outer component's imports and exports by name. wasmtime checks the types later.
 fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
     let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
     let mut depth = 0_u32;
     let mut calls = false;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(damaged)? {
-            // What is nested sees only what the outermost hands on.
+            // Nested components see only what the outer one passes on.
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(imports) if depth == 0 => {
                 for import in imports {
                     let import = import.map_err(damaged)?;
                     if matches!(import.ty, ComponentTypeRef::Type(_)) {
-                        // A type that the world uses by its name: nothing to call.
+                        // A type that the world refers to by name, not a function.
                         continue;
                     }
                     let name = import.name.name;

@@ -1,4 +1,4 @@
-//! The engine, which comes to life with the first call.
+//! The wasmtime engine, created with the first call.
 
 use wasmtime::{
     Config, Engine,
@@ -7,7 +7,7 @@ use wasmtime::{
 
 use super::{bindings, host::CallState, ticker::Ticker};
 
-/// wasmtime with what components may import.
+/// wasmtime, with the interfaces that components may import.
 pub(super) struct Runtime {
     pub(super) engine: Engine,
     pub(super) linker: Linker<CallState>,
@@ -20,9 +20,9 @@ impl Runtime {
         config
             .wasm_component_model(true)
             .epoch_interruption(true)
-            // The same component gives the same result on every machine.
+            // The same component must give the same result on every machine.
             .wasm_relaxed_simd(false)
-            // Traps are told in words; tables from machine code back to the source only cost space.
+            // Errors describe traps in words; tables that map machine code to the source would only take space.
             .generate_address_map(false);
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);

@@ -1,4 +1,4 @@
-//! What a component may call: the interfaces of `windlass:host`, answered for one call.
+//! The host interfaces (`windlass:host`) that a component can call during one call.
 
 use std::{fmt, sync::Arc};
 
@@ -14,41 +14,41 @@ use super::{
 };
 use crate::files::{self, EntryKind, FsError, Reach};
 
-/// Directory handles one call may take. Each costs the host a little memory, which is no linear memory.
+/// The maximum number of directory handles per call. Each uses some host memory outside of linear memory.
 const MAX_HANDLES: u32 = 100_000;
 
-/// How much a log line matters.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// For whoever writes the component.
+    /// For the developer of the component.
     Debug,
-    /// Worth knowing.
+    /// Informational.
     Info,
-    /// Something is off.
+    /// A possible problem.
     Warn,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 
-/// A line about a call.
+/// A log line of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct LogLine<'a> {
     /// The component's name.
     pub component: &'a str,
-    /// How much it matters.
+    /// The level.
     pub level: LogLevel,
-    /// The text; control characters are the component's own, escape them for a terminal.
+    /// The text; control characters come from the component and must be escaped for a terminal.
     pub message: &'a str,
-    /// The host says this of the component: a refusal, for instance. Else the component says it.
+    /// Whether the line comes from the host, for example a refusal, rather than from the component.
     pub from_host: bool,
 }
 
-/// Takes log lines; called on the thread of the call.
+/// Receives log lines; called on the thread of the call.
 #[derive(Clone)]
 pub struct LogSink(Arc<dyn Fn(LogLine<'_>) + Send + Sync>);
 
 impl LogSink {
-    /// A sink that hands every line to a function.
+    /// A sink that calls a function for every line.
     pub fn new(take: impl Fn(LogLine<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }
@@ -59,7 +59,7 @@ impl LogSink {
 }
 
 impl Default for LogSink {
-    /// Drops every line.
+    /// Drops all lines.
     fn default() -> Self {
         Self::new(|_| {})
     }
@@ -71,24 +71,24 @@ impl fmt::Debug for LogSink {
     }
 }
 
-/// Stands for the resource `directory`: a handle's number is the index of a tree in the call's reach.
+/// Represents the resource `directory`: the handle is the index of a tree in the call's reach.
 #[derive(Debug)]
 #[allow(unreachable_pub)] // The generated code re-exports it.
 pub struct Tree;
 
-/// Stands for the resource `body`: none is ever made, because no component is granted a network.
+/// Represents the resource `body`: never created, because components have no network access.
 #[derive(Debug)]
 #[allow(unreachable_pub)] // As above.
 pub enum NoBody {}
 
-/// What the store of one call holds.
+/// The store data of one call.
 pub(super) struct CallState {
     pub(super) meter: Meter,
     pub(super) watch: Watch,
     pub(super) reach: Reach,
     pub(super) component: Arc<str>,
     pub(super) log: LogSink,
-    /// Bytes of log messages still taken.
+    /// The number of bytes of log messages that are still accepted.
     pub(super) log_left: usize,
     pub(super) handles: u32,
 }
@@ -97,20 +97,20 @@ type Handle = wasmtime::component::Resource<Tree>;
 type Answer<T> = wasmtime::Result<Result<T, types::ErrorCode>>;
 
 impl CallState {
-    /// A question about a file, with the number of its tree. Overdue or cancelled calls end here too: a
-    /// component that only asks never reaches the end of a loop.
+    /// Performs a file operation on a tree. Also ends calls that timed out or were cancelled: a component that only
+    /// calls the host may never reach a point where the epoch is checked.
     fn ask<T>(
         &mut self,
         directory: &Handle,
         question: impl FnOnce(&mut Reach, usize) -> Result<T, FsError>,
     ) -> Answer<T> {
         self.watch.check()?;
-        // An index that does not fit is no tree.
+        // An index that does not fit is not a tree.
         let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
         Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
     }
 
-    /// Tells the log what was refused during the call.
+    /// Writes the refusals of the call to the log.
     pub(super) fn report_refusals(&self) {
         for refusal in self.reach.refusals() {
             self.log.write(LogLine {
@@ -144,7 +144,7 @@ impl filesystem::Host for CallState {
                         Access::Read => filesystem::Access::Read,
                         Access::Write => filesystem::Access::Write,
                     },
-                    // More roots than that would not fit into the grant's own message.
+                    // A larger number of roots would not fit into the grant.
                     directory: Handle::new_own(u32::try_from(index).unwrap_or(u32::MAX)),
                 })
             })
@@ -311,13 +311,13 @@ fn entry(entry: files::Entry) -> filesystem::Entry {
     }
 }
 
-/// A size as the interface carries it; exact up to 2^53, which no file reaches.
+/// Converts a size to the interface's number type; exact up to 2^53, which no file reaches.
 #[allow(clippy::cast_precision_loss)]
 fn number(size: u64) -> f64 {
     size as f64
 }
 
-/// A whole number below 2^53, as offsets are.
+/// Converts an offset: an integer below 2^53.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn whole(value: f64) -> Option<u64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;

@@ -1,19 +1,19 @@
-//! What one call may use.
+//! Limits of one call.
 
 use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
-/// What one call of a component may use. Each limit ends the call with an error that names it.
+/// Limits of one call of a component. Exceeding one ends the call with an error that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLimits {
-    /// Time from start to result; a call's own timeout replaces it.
+    /// Time from start to result; the call's own timeout takes precedence.
     pub time: Duration,
-    /// Linear memory in bytes, all memories of the component together.
+    /// Linear memory in bytes, over all memories of the component.
     pub memory: usize,
-    /// Elements in all tables together.
+    /// Elements of all tables.
     pub table_elements: usize,
-    /// Bytes the host takes from the component in one go: an argument of a host function, or the result.
+    /// Bytes that the host accepts from the component at once: an argument of a host function, or the result.
     pub transfer: usize,
     /// Bytes of text and images in a result.
     pub content: usize,
@@ -21,7 +21,7 @@ pub struct CallLimits {
     pub structured: usize,
     /// Observations in a result.
     pub observations: usize,
-    /// Bytes of log messages; what goes beyond is dropped, the call goes on.
+    /// Bytes of log messages; further ones are dropped and the call continues.
     pub log: usize,
 }
 
@@ -40,18 +40,18 @@ impl Default for CallLimits {
     }
 }
 
-/// Core instances, memories and tables one component may consist of. Interpreters that were turned into
-/// components have a dozen instances and three memories.
+/// The maximum number of core instances, memories and tables of one component. Interpreters packaged as components
+/// have a dozen instances and three memories.
 const INSTANCES: usize = 64;
 const MEMORIES: usize = 8;
 const TABLES: usize = 32;
 
-/// Counts what a call's instances take, over all their memories and tables.
+/// Counts the resources of a call's instances, over all their memories and tables.
 #[derive(Debug)]
 pub(super) struct Meter {
     memory_left: usize,
     elements_left: usize,
-    /// The component asked for more than it may have.
+    /// Whether the component requested more memory than allowed.
     pub(super) refused_memory: bool,
 }
 
@@ -65,7 +65,7 @@ impl Meter {
     }
 }
 
-/// Takes the growth from what is left, if there is enough.
+/// Subtracts the growth from what is left, if there is enough.
 fn take(left: &mut usize, current: usize, desired: usize) -> bool {
     match left.checked_sub(desired.saturating_sub(current)) {
         Some(rest) => {
@@ -83,7 +83,7 @@ impl ResourceLimiter for Meter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // Beyond its own maximum the component gets the refusal it asked for itself.
+        // Growth beyond the component's own maximum fails as it requested.
         if maximum.is_some_and(|m| desired > m) {
             return Ok(false);
         }

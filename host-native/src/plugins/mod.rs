@@ -1,8 +1,8 @@
 //! Tools that are WASM components, run in wasmtime.
 //!
-//! [`PluginHost::load`] reads a component's declaration and imports without starting wasmtime; the
-//! engine comes to life with the first call. Every call has a fresh instance in a store of its own,
-//! a deadline, a memory cap and an output cap, and touches only what its grant names.
+//! [`PluginHost::load`] reads a component's declaration and imports without starting wasmtime; the engine is created
+//! with the first call. Every call has a fresh instance in its own store, a deadline, a memory limit and an output
+//! limit, and can access only what its grant names.
 
 mod bindings;
 mod cache;

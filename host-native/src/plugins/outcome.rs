@@ -1,4 +1,4 @@
-//! How a call ends: the reasons to stop one, and what the model reads of a failure.
+//! How a call ends: the reasons for stopping one, and the error text for the model.
 
 use std::{
     sync::{
@@ -12,7 +12,7 @@ use windlass_core::host::CancelSignal;
 
 use crate::files::GrantError;
 
-/// Why the host ended a call. Travels through wasmtime as the reason of a trap.
+/// Why the host stopped a call. wasmtime carries it as the cause of a trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Stopped {
     #[error("out of time")]
@@ -23,7 +23,7 @@ pub(super) enum Stopped {
     Handles,
 }
 
-/// Looks whether a call has to end.
+/// Checks whether a call has to end.
 #[derive(Debug)]
 pub(super) struct Watch {
     deadline: Option<Instant>,
@@ -34,7 +34,7 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(time: Duration, cancel: CancelSignal, abandoned: Arc<AtomicBool>) -> Self {
         Self {
-            // A time too long to be expressed is no deadline.
+            // A timeout too long to be represented means no deadline.
             deadline: Instant::now().checked_add(time),
             cancel,
             abandoned,
@@ -52,7 +52,7 @@ impl Watch {
     }
 }
 
-/// A call that gave no result of its own.
+/// Why a call has no result of its own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CallError {
     #[error("The tool's component `{component}` cannot be run: {reason}")]
@@ -80,7 +80,7 @@ pub(super) enum CallError {
     Malformed { what: &'static str, fault: String },
 }
 
-/// The sentence of wasmtime about a trap, without a stack of addresses that nobody can use.
+/// wasmtime's description of a trap, without the list of addresses.
 pub(super) fn trap_text(error: &wasmtime::Error) -> String {
     match error.downcast_ref::<wasmtime::Trap>() {
         Some(trap) => trap.to_string(),

@@ -1,4 +1,4 @@
-//! Whether a compiled component is one that this user's windlass wrote: HMAC-SHA256 with a key that nothing else uses.
+//! Seals compiled components with HMAC-SHA256 and a dedicated key, to recognize those written by this user's windlass.
 
 use std::{
     fs::{self, File},
@@ -8,22 +8,22 @@ use std::{
 
 use ring::hmac::{self, HMAC_SHA256, Key, Tag};
 
-/// Bytes of a seal.
+/// The size of a seal, in bytes.
 pub(super) const SEAL: usize = 32;
 
 const KEY: usize = 32;
 
-/// Seals contents and checks seals.
+/// Creates and checks seals.
 #[derive(Debug)]
 pub(super) struct Sealer(Key);
 
 impl Sealer {
-    /// A sealer with the key in a file, which is made when it is not there.
+    /// Uses the key in a file, which is created if missing.
     ///
-    /// A key that others can read or write is none: another takes its place, and what was sealed with it counts no longer.
+    /// A key that others can read or write is replaced by a new one, and everything sealed with it becomes invalid.
     ///
     /// # Errors
-    /// What the system says; nothing that is sealed can be trusted then.
+    /// The error of the operating system; no sealed content can be trusted then.
     pub(super) fn with_key_in(file: &Path) -> io::Result<Self> {
         let folder = file.parent().unwrap_or(Path::new(""));
         crate::os::create_private_directory(folder)?;
@@ -32,7 +32,7 @@ impl Sealer {
         }
         let mut key = [0; KEY];
         getrandom::fill(&mut key).map_err(io::Error::other)?;
-        // Whoever starts at the same time finds a whole key or none. Only the user can open temporary files.
+        // A process that starts at the same time finds a complete key or none. Only the user can open temporary files.
         let mut made = tempfile::NamedTempFile::new_in(folder)?;
         made.write_all(&key)?;
         match made.persist_noclobber(file) {
@@ -44,23 +44,23 @@ impl Sealer {
         }
     }
 
-    /// The seal of a content under a name.
+    /// The seal of a content with a name.
     pub(super) fn seal(&self, name: &str, content: &[u8]) -> Tag {
         hmac::sign(&self.of(name), content)
     }
 
-    /// Whether a seal is of this content under this name.
+    /// Whether a seal is valid for this content and name.
     pub(super) fn is_sealed(&self, name: &str, content: &[u8], seal: &[u8]) -> bool {
         hmac::verify(&self.of(name), content, seal).is_ok()
     }
 
-    /// A key for one name, so that what was sealed under one counts under no other.
+    /// The key for one name, so that a seal is valid for no other name.
     fn of(&self, name: &str) -> Key {
         Key::new(HMAC_SHA256, hmac::sign(&self.0, name.as_bytes()).as_ref())
     }
 }
 
-/// The key in a file. None if there is none, or was none that can be trusted: it is removed then.
+/// Reads the key. `None` if there is none, or if it cannot be trusted: it is removed then.
 fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let opened = match fs::symlink_metadata(file) {
         Ok(meta) if meta.is_file() => File::open(file),

@@ -1,4 +1,4 @@
-//! The clock of running calls: a thread that advances the engine's epoch, and rests when nothing runs.
+//! The clock of running calls: a thread that advances the engine's epoch, and pauses when nothing runs.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -8,13 +8,13 @@ use std::{
 
 use wasmtime::{Engine, EngineWeak};
 
-/// How often a running call is looked at: a deadline or a cancellation is noticed this late at most.
+/// The interval at which running calls are checked, and so the maximum delay of a timeout or cancellation.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
-/// Ticks without a call before the thread rests. Calls that follow one another need not wake it.
+/// The number of ticks without a call before the thread pauses, so that consecutive calls need not wake it.
 const LINGER: u32 = 10;
 
-/// Advances the epoch of one engine while at least one [`Ticking`] lives.
+/// Advances the epoch of one engine while there is at least one [`Ticking`].
 #[derive(Debug)]
 pub(super) struct Ticker(Arc<Shared>);
 
@@ -33,7 +33,7 @@ struct State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Counters are whole after any panic.
+        // The counters are valid after any panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -42,7 +42,7 @@ impl Ticker {
     /// Starts the thread; it ends with the ticker.
     ///
     /// # Errors
-    /// What the system says when it gives no more threads.
+    /// The error of the operating system if no thread can be created.
     pub(super) fn start(engine: &Engine) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let for_thread = Arc::clone(&shared);
@@ -53,7 +53,7 @@ impl Ticker {
         Ok(Self(shared))
     }
 
-    /// Keeps the clock going until the value is dropped.
+    /// Keeps the clock running until the value is dropped.
     pub(super) fn ticking(&self) -> Ticking<'_> {
         let mut state = self.0.lock();
         state.calls += 1;
@@ -71,7 +71,7 @@ impl Drop for Ticker {
     }
 }
 
-/// A call that is running.
+/// A running call.
 #[derive(Debug)]
 pub(super) struct Ticking<'a>(&'a Shared);
 

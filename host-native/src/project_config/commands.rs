@@ -1,15 +1,15 @@
-//! The hooks of settings: commands.
+//! Command hooks of settings.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::ProjectConfig;
 use crate::host::RunHook;
 
-/// The commands that settings name, by the names under which the core knows them.
+/// Command hooks, by the names under which the core knows them.
 pub(crate) type Commands = BTreeMap<String, Arc<dyn RunHook>>;
 
 impl ProjectConfig {
-    /// The commands of these settings.
+    /// The command hooks of these settings.
     #[cfg(unix)]
     pub(crate) fn commands(&self) -> Commands {
         use crate::hooks::HookCommand;
@@ -32,7 +32,7 @@ impl ProjectConfig {
             .collect()
     }
 
-    /// There is no shell for them.
+    /// There is no shell for them on this system.
     #[cfg(not(unix))]
     pub(crate) fn commands(&self) -> Commands {
         Commands::new()

@@ -1,4 +1,4 @@
-//! What a session finds on the disk: settings, and what a project brings along.
+//! What a session reads from the disk: settings, and the project's files.
 
 mod commands;
 mod own_places;
@@ -23,39 +23,39 @@ use crate::{
     text_path::{lossy, text_path},
 };
 
-/// Where the files are, and which of them are read.
+/// The locations of the files, and which of them are read.
 pub(crate) struct Whereabouts<'a> {
-    /// The person's.
+    /// The user's configuration directory.
     pub(crate) config: ConfigDir,
     pub(crate) home: Option<&'a Path>,
-    /// The project's.
+    /// The project's folder.
     pub(crate) project: PathBuf,
     pub(crate) sources: SettingSources,
     pub(crate) trust: ProjectTrust,
-    /// Further settings, a file or JSON.
+    /// Additional settings: a file or JSON.
     pub(crate) settings: Option<&'a str>,
-    /// The organisation's file; none where nobody reads one.
+    /// The organisation's settings file; `None` if none is read.
     pub(crate) managed_file: Option<PathBuf>,
-    /// Further settings of the organisation, JSON.
+    /// Additional settings of the organisation, as JSON.
     pub(crate) managed: Option<&'a str>,
 }
 
-/// What cannot be used of it.
+/// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProjectConfigError {
-    /// A settings file.
+    /// A settings file is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Rules of the settings: without them more would be allowed than was meant to be.
+    /// Rules are invalid; without them, more would be allowed than intended.
     #[error("the permissions of the settings cannot be used: {0}")]
     Permissions(String),
 }
 
-/// Settings and project files, and where they were found.
+/// Settings and project files, with their locations.
 pub(crate) struct ProjectConfig {
     pub(crate) places: SettingsPlaces,
     project_places: ProjectPlaces,
-    /// What they say.
+    /// Their content.
     pub(crate) found: project_config::ProjectConfig,
 }
 
@@ -75,7 +75,7 @@ impl ProjectConfig {
         let by_person = is_trusted(&config, home, &project);
         let project_places = ProjectPlaces {
             config: text_path(config.root()).ok(),
-            // Of no other name is an agent built.
+            // An agent is built only for a path that is UTF-8.
             cwd: lossy(&project),
             home: home.and_then(|home| text_path(home).ok()),
         };
@@ -102,7 +102,7 @@ impl ProjectConfig {
         })
     }
 
-    /// Writes the permissions of the settings into a spec. What was left out comes back.
+    /// Applies the permissions of the settings to a spec. Returns warnings about what was left out.
     pub(crate) fn apply_permissions(
         &mut self,
         spec: &mut Spec,
@@ -124,11 +124,11 @@ impl ProjectConfig {
         Ok(warnings)
     }
 
-    /// Reads what the project brings along, and writes all into a spec whose permissions are complete; flags are stronger and come
-    /// behind. What was left out comes back.
+    /// Reads the project's files, and applies everything to a spec whose permissions are complete; flags take
+    /// precedence and are applied later. Returns warnings about what was left out.
     pub(crate) fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
         let mut warnings = Vec::new();
-        // Settings, transcripts, agents: what is there decides about later sessions.
+        // Settings, transcripts, agents: these files influence later sessions.
         let own = self.places.config.root();
         if let Ok(own) = std::fs::canonicalize(own)
             && !Path::new(&spec.environment.cwd).starts_with(&own)

@@ -1,5 +1,5 @@
-//! What becomes authority in a workspace because a session was told to read or start it: files of settings and servers, and what the
-//! commands of hooks and servers name.
+//! Finds files in a workspace that need protection because a session reads or starts them: files of settings and
+//! servers, and files that the commands of hooks and servers name.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use windlass_engine::machine::inline_servers;
 
 use super::{ProjectConfig, Words};
 
-/// What starts a server that is a program.
+/// The start command of a server process.
 #[derive(Deserialize)]
 struct Started {
     #[serde(default)]
@@ -18,8 +18,8 @@ struct Started {
     args: Vec<String>,
 }
 
-/// Adds them to the directories that are the program's own, and says which words of commands nobody can read before they run. Beside
-/// what these name, these files were named to the session, and these servers.
+/// Adds these files to the program's own directories, and returns warnings about words of commands that are known only when
+/// they run. `files` and `servers` were given to the session explicitly.
 pub(crate) fn own_places(
     project_config: &ProjectConfig,
     files: &[String],
@@ -63,7 +63,7 @@ pub(crate) fn own_places(
     unread.collect()
 }
 
-/// The commands of hooks and servers, and what gives a key.
+/// The commands of hooks and servers, and the command that provides a key.
 fn commands(project_config: &ProjectConfig, spec: &Spec) -> Vec<String> {
     let hooks = project_config.found.hooks().commands.into_iter();
     let mut commands: Vec<String> = hooks.map(|hook| hook.command).collect();

@@ -1,4 +1,4 @@
-//! Reading what a project brings along, with the resolver and the rules that hold the reads of tools.
+//! Reads the project's files through the same resolver and rules as the reads of tools.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use crate::{
     project,
 };
 
-/// Opens files within folders, but for those that the rules of a session close.
+/// Opens files within folders, except those denied by the rules of a session.
 pub(super) struct ProjectFilesReader {
     files: Files,
     deny: Vec<DenyPattern>,
 }
 
 impl ProjectFilesReader {
-    /// A reader that is held by the deny rules of a spec, which are complete by now.
+    /// A reader that applies the deny rules of a spec, which must be complete.
     pub(super) fn new(spec: &Spec) -> Self {
         let policy = &spec.policy.permissions;
         let context = PolicyContext::new(&policy.rules, policy.mode, &spec.environment);
@@ -34,7 +34,7 @@ impl ProjectFilesReader {
         }
     }
 
-    /// What may be reached: the folders, as their paths are by now.
+    /// The files that may be accessed: the folders, by their current real paths.
     fn reach(&self, folders: &[TextPath]) -> Result<Reach, String> {
         let real = |folder: &TextPath| resolve("/", folder.as_str()).ok();
         let paths: Vec<String> = match folders {
@@ -56,7 +56,7 @@ impl ProjectFilesReader {
 
 impl ReadProject for ProjectFilesReader {
     fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String> {
-        // What is no path names no file.
+        // A text that is not a path names no file.
         let Ok(real) = resolve("/", path.as_str()) else {
             return Ok(None);
         };
@@ -67,7 +67,7 @@ impl ReadProject for ProjectFilesReader {
             .zip(&roots)
             .find_map(|(tree, root)| Some((tree, below(&root.path, &real)?)))
         else {
-            // Only what is there is worth a word: a mention of somebody looks like an import.
+            // Only an existing file deserves a warning: a mention of a user looks like an import.
             return match path.is_file() {
                 true => Err("it leads out of the project, and a project brings along its own files only: the user's own CLAUDE.md may import this one".to_owned()),
                 false => Ok(None),
@@ -99,7 +99,7 @@ impl ReadProject for ProjectFilesReader {
     }
 }
 
-/// The text of a regular file; none if there is none.
+/// The text of a regular file; `None` if there is none.
 fn text(reach: &mut Reach, tree: usize, below: &str) -> Result<Option<String>, String> {
     let read = reach.stat(tree, below).and_then(|stat| {
         if stat.kind != EntryKind::File {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::text_path::lossy;
 
-    /// Files that are read in the test command; `WINDLASS_ATTACK_ROUNDS` says how many else.
+    /// The number of files read in the test command; otherwise `WINDLASS_ATTACK_ROUNDS` sets it.
     const ROUNDS: usize = 3_000;
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
                     for (path, link, _) in &pairs {
                         let (path, link) = (project.join(path), project.join(link));
                         for _ in 0..2 {
-                            // Nothing else moves these: there is always something to exchange.
+                            // Nothing else moves these, so there is always something to exchange.
                             let _ = renameat_with(CWD, &path, CWD, &link, RenameFlags::EXCHANGE);
                             std::thread::yield_now();
                         }

@@ -1,4 +1,4 @@
-//! Which servers a configuration names.
+//! Reads the servers of a configuration.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -7,7 +7,7 @@ use windlass_core::RawJson;
 
 use crate::store::read_text;
 
-/// The longest file of servers, in bytes.
+/// The maximum size of a file of servers, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
 #[derive(Deserialize)]
@@ -17,7 +17,7 @@ struct ConfigFile {
     mcp_servers: BTreeMap<String, RawJson>,
 }
 
-/// The servers of a project's own file; none where there is no such file.
+/// The servers of the project's own file; empty if there is no such file.
 pub(super) fn read_project_config(path: &Path) -> Result<BTreeMap<String, RawJson>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let json = match read_text(path, MAX_BYTES) {
@@ -29,10 +29,10 @@ pub(super) fn read_project_config(path: &Path) -> Result<BTreeMap<String, RawJso
     Ok(file.mcp_servers)
 }
 
-/// The servers that a configuration names (`--mcp-config`): JSON, or a file of it.
+/// The servers of a configuration (`--mcp-config`): JSON, or a file that contains it.
 ///
 /// # Errors
-/// Why it is none, in words.
+/// A message about why it is invalid.
 pub fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
     let (json, named) = match text.trim_start().starts_with('{') {
         true => (text.to_owned(), String::new()),

@@ -1,8 +1,9 @@
-//! Files of a workspace from which programs take orders that start beside the session's tools: what the commands of hooks and MCP
-//! servers name, and what variables of the environment lead to.
+//! Finds files of a workspace from which programs take instructions that start outside of the session's tools: files
+//! named by the commands of hooks and MCP servers, and by environment variables.
 //!
-//! No shell is rebuilt here. Every word of a command counts that leads into a workspace, in each folder that the command may work in.
-//! What a program reads beyond its words (modules, its own settings, other scripts) is not seen.
+//! This is no shell parser. Every word of a command counts that could name a file in a workspace, relative to each
+//! folder in which the command may work. What a program reads beyond its words (modules, its own settings, other
+//! scripts) is not detected.
 
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,13 @@ use crate::{
     sandbox::TELLING_IN_GIT,
 };
 
-/// Programs that run a file or folder which they are given.
+/// Programs that run a given file or folder.
 const INTERPRETERS: [&str; 18] = [
     ".", "ash", "bash", "bun", "dash", "deno", "ksh", "node", "nodejs", "perl", "php", "pypy",
     "python", "ruby", "sh", "source", "tsx", "zsh",
 ];
 
-/// What an interpreter runs of a folder that it is given.
+/// The files that an interpreter runs in a given folder.
 const ENTRIES: [&str; 7] = [
     "__init__.py",
     "__main__.py",
@@ -31,28 +32,28 @@ const ENTRIES: [&str; 7] = [
     "package.json",
 ];
 
-/// Extensions that an interpreter adds to a name.
+/// Extensions that an interpreter appends to a name.
 const EXTENSIONS: [&str; 6] = ["cjs", "js", "mjs", "py", "rb", "ts"];
 
-/// Stands for what a variable becomes that is not known.
+/// Placeholder for the value of an unknown variable.
 const UNKNOWN: char = '\u{1}';
 
-/// Words of all commands that are looked at.
+/// The maximum number of words examined per command.
 const MOST_WORDS: usize = 2_000;
 
-/// Where words may lead.
+/// Resolves words to the files that they may name.
 pub(crate) struct Words<'a> {
-    /// The folders that a session works in; commands begin in the first.
+    /// The folders of a session; commands start in the first.
     roots: &'a [&'a Path],
     home: Option<&'a Path>,
 }
 
-/// What was found.
+/// The files found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// Files, as they are named and as they really are.
+    /// Files, by their names and by their real paths.
     pub(crate) places: Vec<PathBuf>,
-    /// Words whose meaning is known only when the command runs, and that may be files of a workspace.
+    /// Words that may be files of a workspace, but are known only when the command runs.
     pub(crate) unread: Vec<String>,
 }
 
@@ -61,7 +62,7 @@ impl<'a> Words<'a> {
         Self { roots, home }
     }
 
-    /// What these commands name.
+    /// The files named by these commands.
     pub(crate) fn of_commands<'c>(&self, commands: impl Iterator<Item = &'c str>) -> Named {
         let mut named = Named::default();
         for command in commands {
@@ -80,7 +81,7 @@ impl<'a> Words<'a> {
                     named.unread.push(word.replace(UNKNOWN, "$…"));
                 }
                 named.places.extend(found);
-                // Options of an interpreter stand before what it runs.
+                // Options of an interpreter precede what it runs.
                 let is_option = word.starts_with('-') && !matches!(word.as_str(), "-m" | "-c");
                 if !(is_interpreter(before) && is_option) {
                     before = word;
@@ -90,13 +91,13 @@ impl<'a> Words<'a> {
         named
     }
 
-    /// What a file that somebody named leads to: it is read as it is when a session begins.
+    /// The paths of an explicitly named file, which is read when a session starts.
     pub(crate) fn of_file(&self, path: &Path) -> Vec<PathBuf> {
         let base = self.roots.first().copied().unwrap_or(Path::new("/"));
         self.inside(&base.join(path))
     }
 
-    /// What variables lead to that change which programs run, or how: files, and folders of settings.
+    /// The files and settings folders named by variables that change which programs run, or how.
     pub(crate) fn of_variables(
         &self,
         variables: impl Iterator<Item = (String, String)>,
@@ -119,7 +120,7 @@ impl<'a> Words<'a> {
                     .flat_map(|it| pieces(it))
                 {
                     let path = self.first().join(piece);
-                    // A name with `:` or `=` in it is seldom one: `http://proxy:3128`, `unix:path=/run/bus`.
+                    // A text with `:` or `=` is rarely a path: `http://proxy:3128`, `unix:path=/run/bus`.
                     let may_be_one = !piece.contains([':', '=']) || path.exists();
                     if is_folder || !path.is_dir() && looks_like_a_file(piece) && may_be_one {
                         places.extend(self.inside(&path));
@@ -134,7 +135,7 @@ impl<'a> Words<'a> {
         self.roots.first().copied().unwrap_or(Path::new("/"))
     }
 
-    /// With what hooks know of the folder in the place of its variables.
+    /// Replaces the variables whose values hooks get.
     fn with_known_variables(&self, command: &str) -> String {
         let root = self.first().display().to_string();
         let home = self.home.map(|home| home.display().to_string());
@@ -159,7 +160,7 @@ impl<'a> Words<'a> {
                 Some(value) => text.push_str(&value),
                 None => text.push(UNKNOWN),
             }
-            // What stands instead of a missing value (`${A:-b}`) is looked at too.
+            // The default of a missing value (`${A:-b}`) is examined too.
             text.push_str(match braced {
                 Some(_) => rest.strip_prefix('}').unwrap_or(rest),
                 None => rest,
@@ -168,7 +169,7 @@ impl<'a> Words<'a> {
         text
     }
 
-    /// Folders from which the words of a command may be meant: the workspaces, and folders that it names.
+    /// The folders to which the words of a command may be relative: the workspaces, and folders that it names.
     fn bases(&self, words: &[String]) -> Vec<PathBuf> {
         let mut bases: Vec<PathBuf> = self.roots.iter().map(|root| root.to_path_buf()).collect();
         let first = self.first();
@@ -192,8 +193,8 @@ impl<'a> Words<'a> {
         places
     }
 
-    /// The files that a piece of a word may mean. Behind what is not known (`$(git rev-parse --show-toplevel)/x`) it may begin in a
-    /// workspace.
+    /// The files that a part of a word may name. After an unknown prefix (`$(git rev-parse --show-toplevel)/x`), the
+    /// path may start in a workspace.
     fn meant(&self, piece: &str, bases: &[PathBuf]) -> Vec<PathBuf> {
         if let (Some(rest), Some(home)) = (piece.strip_prefix("~/"), self.home) {
             return vec![home.join(rest)];
@@ -207,11 +208,11 @@ impl<'a> Words<'a> {
         all
     }
 
-    /// What is run, or read, of a file that a word means.
+    /// The files that are run or read for a file that a word names.
     fn run_by(&self, path: &Path, role: Role, looks_like_a_file: bool) -> Vec<PathBuf> {
         let mut places = Vec::new();
         if role == Role::Module {
-            // Whatever lies there takes the place of a module that is installed.
+            // A file at this path takes the place of an installed module.
             let dotted = path
                 .file_name()
                 .unwrap_or_default()
@@ -245,7 +246,7 @@ impl<'a> Words<'a> {
         places
     }
 
-    /// A file as it is named and as it really is, as far as these lie in a workspace.
+    /// The file by its name and by its real path, if these are in a workspace.
     fn inside(&self, path: &Path) -> Vec<PathBuf> {
         let named = normalised(path);
         let real = followed(&named).ok();
@@ -265,43 +266,43 @@ impl<'a> Words<'a> {
 /// Variables that name a folder of settings, not of programs or modules.
 const HOLDS_SETTINGS: [&str; 3] = ["GIT_TEMPLATE_DIR", "GIT_EXEC_PATH", "ZDOTDIR"];
 
-/// Variables that name what git and less write whenever they work, and read no orders from.
+/// Variables for files that git and less only write, and take no instructions from.
 fn is_only_written(name: &str) -> bool {
     matches!(name, "GIT_INDEX_FILE" | "LESSHISTFILE") || name.starts_with("GIT_TRACE")
 }
 
-/// Folders in which programs and modules are looked for: `PATH` is looked at elsewhere, and who names folders of modules works there.
+/// Search paths for programs and modules: `PATH` is handled elsewhere, and a folder of modules is meant to be worked in.
 fn is_search_path(name: &str) -> bool {
     name.ends_with("PATH") && name != "GIT_EXEC_PATH" || name == "PWD" || name == "OLDPWD"
 }
 
-/// What a word is to the one before it.
+/// The relation of a word to the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Word,
-    /// An interpreter runs it.
+    /// It is run by an interpreter.
     Run,
-    /// A module of Python.
+    /// It is a Python module.
     Module,
 }
 
-/// Whether a word is one of them, whatever its folder and version (`/usr/bin/python3.12`).
+/// Whether a word is an interpreter, with any folder and version (`/usr/bin/python3.12`).
 fn is_interpreter(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
     let version = |c: char| c.is_ascii_digit() || c == '.';
     INTERPRETERS.contains(&name) || INTERPRETERS.contains(&name.trim_end_matches(version))
 }
 
-/// Whether a word that leads to nothing is written as the name of a file.
+/// Whether a word that names no existing file has the form of a file name.
 fn looks_like_a_file(word: &str) -> bool {
-    // `3.11.7` is the number of a version.
+    // `3.11.7` is a version number.
     let is_number = word
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     word.contains('/') || Path::new(word).extension().is_some() && !is_number
 }
 
-/// The words of a command as a shell would see them, quotes taken away; those inside quotes come behind the whole.
+/// The words of a command as in a shell, without quotes; the words inside of a quoted text follow the whole text.
 fn words(command: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut word = String::new();
@@ -315,7 +316,7 @@ fn words(command: &str) -> Vec<String> {
                 quote = None;
                 if inner.contains(char::is_whitespace) && all.len() < MOST_WORDS {
                     let line = std::mem::take(&mut inner);
-                    // A line of its own (`sh -c '…'`), or a name with a blank.
+                    // An inner command line (`sh -c '…'`), or a name with a space.
                     if line.len() < command.len() {
                         all.extend(words(&line));
                     }
@@ -351,7 +352,7 @@ fn words(command: &str) -> Vec<String> {
     all
 }
 
-/// A word, and what in it may be a name by itself.
+/// A word, and the parts of it that may be file names.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let marks = |c: char| {
         matches!(

@@ -1,8 +1,8 @@
-//! Keys in a text that is streamed: a model says a text in many small events, and a key may begin in one and end in another.
+//! Removes keys from streamed texts: a model's text comes in many small events, and a key may be split between them.
 //!
-//! Events are let through whole. The texts of the events of one block are looked at as one text; an event whose text ends like
-//! the beginning of a key is held back until it is known how the text goes on. That is one event later as a rule, and there is
-//! hardly ever one to hold back.
+//! Events are passed on as a whole. The texts of the events of one block are treated as one text. An event whose text
+//! ends with the beginning of a key is held back until the continuation is known. Usually that is one event later,
+//! and it is rarely necessary.
 
 use bytes::{Bytes, BytesMut};
 
@@ -11,53 +11,54 @@ use super::{
     texts::{Name, Piece, pieces},
 };
 
-/// So much of a key says nothing about it (`sk-`): for less no event is held back. It stays before the replacement.
+/// A beginning of a key up to this length reveals nothing (`sk-`), so no event is held back for it. It stays before
+/// the replacement.
 const HARMLESS: usize = 4;
 
-/// Pieces of a text are short. A longer event is let through, searched for whole keys only: so the work stays proportional to
-/// what comes.
+/// The maximum length of an event that is examined for parts of texts. A longer one is searched for complete keys
+/// only, so that the work stays proportional to the input.
 const LONGEST_PIECE: usize = 64 * 1024;
 
-/// The most texts of one event that are pieces of longer ones.
+/// The maximum number of texts in one event that are treated as parts of longer ones.
 const MOST_TEXTS: usize = 16;
 
-/// The most texts that are open at the same time, and the most events that are held back for them.
+/// The maximum number of open texts, and of events held back for them.
 const MOST_OPEN: usize = 32;
 const MOST_HELD: usize = 512;
 
-/// Server-sent events that come piece by piece and leave without keys.
+/// Removes keys from server-sent events that arrive in pieces.
 #[derive(Debug)]
 pub(crate) struct RedactedEvents {
     redactor: Redactor,
-    /// The event that is not complete.
+    /// The incomplete last event.
     incomplete: BytesMut,
     /// How far it was searched for its end.
     lines: Lines,
-    /// Events that are held back, in their order.
+    /// Events held back, in order.
     held: Vec<Vec<u8>>,
-    /// The texts that end like the beginning of a key.
+    /// Texts that end with the beginning of a key.
     open: Vec<Open>,
 }
 
-/// A text that ends like the beginning of a key.
+/// A text that ends with the beginning of a key.
 #[derive(Debug)]
 struct Open {
-    /// Which text it is.
+    /// Identifies the text.
     name: Name,
     /// The beginning of the key.
     begun: Vec<u8>,
-    /// Where it stands, in the order of the events.
+    /// The positions of its parts, in the order of the events.
     places: Vec<Place>,
 }
 
 /// The end of a text in an event that is held back.
 #[derive(Debug)]
 struct Place {
-    /// The number of the event.
+    /// The index of the event.
     held: usize,
     /// Where its text ends.
     end: usize,
-    /// So many bytes before that are of the beginning of a key.
+    /// The number of bytes before the end that belong to the beginning of a key.
     count: usize,
 }
 
@@ -72,7 +73,7 @@ impl RedactedEvents {
         }
     }
 
-    /// Takes a piece; gives back the events that are complete and known to hold no key. That may be none.
+    /// Takes a piece; returns the events that are complete and known to contain no key, possibly none.
     pub(super) fn take(&mut self, piece: &[u8]) -> Bytes {
         self.incomplete.extend_from_slice(piece);
         let mut released = Vec::new();
@@ -89,7 +90,7 @@ impl RedactedEvents {
             }
         }
         if self.incomplete.len() > LONGEST_PIECE {
-            // Whoever reads it has a limit of its own, and is to see that it is too long.
+            // The reader has its own limit and must see that the event is too long.
             self.open.clear();
             self.release(&mut released);
             released.extend_from_slice(&self.incomplete.split());
@@ -98,7 +99,7 @@ impl RedactedEvents {
         released.into()
     }
 
-    /// No more comes.
+    /// Flushes at the end of the stream.
     pub(super) fn finish(&mut self) -> Bytes {
         let mut released = Vec::new();
         self.release(&mut released);
@@ -106,7 +107,7 @@ impl RedactedEvents {
         released.into()
     }
 
-    /// Whether a text of an event ends like the beginning of a key.
+    /// Whether a text of an event ends with the beginning of a key.
     fn ends_like_a_key(&self, event: &[u8], texts: &[Piece]) -> bool {
         let mut texts = texts.iter().take(MOST_TEXTS);
         texts.any(|piece| self.redactor.begun(&event[piece.start..piece.end]) > 0)
@@ -114,7 +115,7 @@ impl RedactedEvents {
 
     fn event(&mut self, mut event: Vec<u8>, texts: Vec<Piece>, released: &mut Vec<u8>) {
         let has_text = !texts.is_empty();
-        // From the last to the first: what is written into one moves only those behind it.
+        // In reverse order, since a replacement moves only what comes after it.
         for piece in texts.into_iter().take(MOST_TEXTS).rev() {
             self.text(&mut event, piece);
         }
@@ -123,7 +124,7 @@ impl RedactedEvents {
         }
         self.held.push(event);
         if self.open.len() > MOST_OPEN || self.held.len() > MOST_HELD {
-            // No model says so much at once.
+            // No model sends so much at once.
             self.open.clear();
         }
         let may_go = (self.open.iter()).all(|open| open.begun.len() < HARMLESS);
@@ -132,7 +133,7 @@ impl RedactedEvents {
         }
     }
 
-    /// Looks at a text of an event that is about to be held.
+    /// Processes a text of an event that is about to be held back.
     fn text(&mut self, event: &mut Vec<u8>, piece: Piece) {
         let Piece { start, mut end, .. } = piece;
         let name = Name::of(event, &piece);
@@ -148,12 +149,12 @@ impl RedactedEvents {
         let mut joined = std::mem::take(&mut open.begun);
         let earlier = joined.len();
         joined.extend_from_slice(&event[start..end]);
-        // A key that lies in one event was found before.
+        // A key within one event was found before.
         if earlier > 0
             && let Some((at, length)) = self.redactor.first(&joined)
             && at < earlier
         {
-            // What stands before it was no beginning of a key after all.
+            // The part before it turned out not to be the beginning of a key.
             let places: usize = open.places.iter().map(|place| place.count).sum();
             let mut harmless = at.saturating_sub(earlier - places);
             for place in std::mem::take(&mut open.places) {
@@ -170,7 +171,7 @@ impl RedactedEvents {
         if begun == 0 {
             return;
         }
-        // Only the last places hold what is still a beginning.
+        // Only the last positions still belong to a beginning.
         let own = begun.min(end - start);
         let mut left = begun - own;
         for place in open.places.iter_mut().rev() {
@@ -187,7 +188,7 @@ impl RedactedEvents {
         self.open.push(open);
     }
 
-    /// Takes bytes away from the end of a text of an event that is held. Other texts of that event then end earlier.
+    /// Removes bytes at the end of a text of an event that is held back. Other texts of that event then end earlier.
     fn shorten(&mut self, held: usize, end: usize, count: usize) {
         self.held[held].drain(end - count..end);
         let places = self.open.iter_mut().flat_map(|open| &mut open.places);
@@ -196,7 +197,7 @@ impl RedactedEvents {
         }
     }
 
-    /// Puts the replacement in the place of bytes of the event that is about to be held.
+    /// Replaces bytes of the event that is about to be held back.
     fn replace(&mut self, event: &mut Vec<u8>, start: usize, count: usize) {
         event.splice(start..start + count, REPLACEMENT.bytes());
         let held = self.held.len();
@@ -206,7 +207,7 @@ impl RedactedEvents {
         }
     }
 
-    /// Lets go what was held back. What an open text has by now begun with is gone: only what follows is looked at.
+    /// Releases the events held back. Beginnings in them can no longer be removed; only the following text is examined.
     fn release(&mut self, released: &mut Vec<u8>) {
         for event in self.held.drain(..) {
             released.extend_from_slice(&event);
@@ -217,14 +218,14 @@ impl RedactedEvents {
     }
 }
 
-/// Whether no text goes on behind an event: a block ends, or the response.
+/// Whether all texts end with an event: the end of a block or of the response.
 fn ends_texts(event: &[u8]) -> bool {
     let ends: [&[u8]; 3] = [b"_stop", b"[DONE]", b"\"finish_reason\":\""];
     ends.iter()
         .any(|end| memchr::memmem::find(event, end).is_some())
 }
 
-/// A comment, or an event that only says that the connection lives: it waits for no other.
+/// A comment or keep-alive event, which need not wait for others.
 fn is_sign_of_life(event: &[u8]) -> bool {
     event.starts_with(b":") || memchr::memmem::find(event, b"\"ping\"").is_some()
 }
@@ -232,18 +233,18 @@ fn is_sign_of_life(event: &[u8]) -> bool {
 /// How far bytes were searched for the end of an event.
 #[derive(Debug, Default)]
 struct Lines {
-    /// Where the last line begins.
+    /// The start of the last line.
     line: usize,
     searched: usize,
 }
 
 impl Lines {
-    /// Where the first event ends: behind an empty line. What was searched is not searched again.
+    /// The end of the first event: after an empty line. Searched bytes are not searched again.
     fn end_of_event(&mut self, bytes: &[u8]) -> Option<usize> {
         while let Some(found) = memchr::memchr2(b'\n', b'\r', &bytes[self.searched..]) {
             let at = self.searched + found;
             let next = match bytes[at..] {
-                // The other half of the line end may be on its way.
+                // The second half of the line end may still arrive.
                 [b'\r'] => {
                     self.searched = at;
                     return None;
@@ -251,7 +252,7 @@ impl Lines {
                 [b'\r', b'\n', ..] => at + 2,
                 _ => at + 1,
             };
-            // An empty line, and not at the very beginning.
+            // An empty line that is not at the very beginning.
             if at == self.line && self.line > 0 {
                 *self = Self::default();
                 return Some(next);

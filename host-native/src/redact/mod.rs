@@ -1,9 +1,9 @@
-//! Keys that come back: a server that repeats the key it was sent puts it into messages, transcripts and error texts. So what
-//! servers say is searched where it enters, and a key that stands there becomes [`REPLACEMENT`].
+//! Redacts keys in servers' output: a server that echoes the key it was sent would put it into messages, transcripts
+//! and errors. So output is searched on arrival, and each key is replaced by [`REPLACEMENT`].
 //!
-//! A key is found as it is, and as programs write it in other places: percent-encoded, in JSON, in base64 (wherever it begins in
-//! what is encoded) and in hexadecimal. Whoever wants to hide it from this search can; this is against servers, proxies and
-//! programs that repeat what they were sent.
+//! A key is found literally and in common encodings: percent-encoding, JSON, base64 (at any offset in the encoded
+//! data) and hexadecimal. This protects against servers, proxies and programs that echo what they were sent, not
+//! against deliberate obfuscation.
 
 mod events;
 mod texts;
@@ -27,31 +27,31 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use self::events::RedactedEvents;
 
-/// What stands in the place of a key.
+/// The replacement for a key.
 pub(crate) const REPLACEMENT: &str = "[key]";
 
-/// What is shorter is no key that anybody has to guess, and may well be a word (`dummy`, `not-needed`).
+/// The minimum length of a key. A shorter one needs no protection, and may be a word (`dummy`, `not-needed`).
 const SHORTEST: usize = 16;
 
-/// How much is read at once from what is searched.
+/// The size of one read of a searched stream.
 const PIECE: usize = 8 * 1024;
 
-/// The keys to look for. Cloning is cheap.
+/// The keys to search for. Cloning is cheap.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor(Option<Arc<Search>>);
 
-/// What to look for, and the machine that finds it.
+/// The texts to search for, and the automaton that finds them.
 struct Search {
-    /// Every form in which a key may stand somewhere.
+    /// Every form in which a key may occur.
     forms: Vec<Vec<u8>>,
     longest: usize,
-    /// The bytes by which one of them begins.
+    /// The possible first bytes of the forms.
     first_bytes: [bool; 256],
     any: AhoCorasick,
 }
 
 impl Redactor {
-    /// Looks for these keys.
+    /// Searches for these keys.
     pub(crate) fn new<'a>(keys: impl IntoIterator<Item = &'a SecretString>) -> Self {
         let mut forms: Vec<Vec<u8>> = keys
             .into_iter()
@@ -65,7 +65,7 @@ impl Redactor {
             return Self(None);
         }
         let any = AhoCorasick::builder()
-            // Of two that begin at one place the longer.
+            // Of two matches at one position, the longer.
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&forms);
@@ -80,20 +80,20 @@ impl Redactor {
             first_bytes,
             any,
         };
-        // It fails for more than two thousand million bytes of forms, which no environment holds.
+        // Fails only for more than two thousand million bytes of forms, which no environment holds.
         Self(any.ok().map(search).map(Arc::new))
     }
 
-    /// A text without keys.
+    /// The text without keys.
     pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.without_keys(text.as_bytes()) {
             None => Cow::Borrowed(text),
-            // Cut where keys begin and end, both of them ASCII: it stays UTF-8.
+            // Keys begin and end with ASCII characters, so the result is valid UTF-8.
             Some((clean, _)) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         }
     }
 
-    /// The same, for a text that is not needed otherwise.
+    /// The same, for an owned text.
     pub(crate) fn owned(&self, text: String) -> String {
         match self.text(&text) {
             Cow::Owned(clean) => clean,
@@ -101,7 +101,7 @@ impl Redactor {
         }
     }
 
-    /// For bytes that come piece by piece.
+    /// For bytes that arrive in pieces.
     pub(crate) fn stream(&self) -> RedactedStream {
         RedactedStream {
             redactor: self.clone(),
@@ -110,7 +110,7 @@ impl Redactor {
         }
     }
 
-    /// For server-sent events that come piece by piece: also a key that is said over several events is found.
+    /// For server-sent events that arrive in pieces: also finds a key that is split between events.
     pub(crate) fn events(&self) -> RedactedStream {
         RedactedStream {
             events: self.0.is_some().then(|| RedactedEvents::new(self.clone())),
@@ -118,7 +118,7 @@ impl Redactor {
         }
     }
 
-    /// The bytes with every key replaced, and where in them the last replacement ends; none where there is no key.
+    /// The bytes with every key replaced, and the end of the last replacement; `None` if there is no key.
     fn without_keys(&self, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
         let mut clean: Option<Vec<u8>> = None;
         let mut rest = bytes;
@@ -135,7 +135,7 @@ impl Redactor {
         })
     }
 
-    /// Where the first key begins, and how long it is.
+    /// The position and length of the first key.
     fn first(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let found = self.0.as_ref()?.any.find(bytes)?;
         Some((found.start(), found.len()))
@@ -165,7 +165,7 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// A key as it is, and as it stands in other notations.
+/// A key literally and in other encodings.
 fn forms(key: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![key.as_bytes().to_vec()];
     let quoted = serde_json::Value::from(key).to_string();
@@ -189,7 +189,7 @@ fn forms(key: &str) -> Vec<Vec<u8>> {
     forms.push(hex.to_ascii_uppercase().into_bytes());
     forms.push(hex.into_bytes());
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-        // Three bytes become four characters: what stands before the key decides where its own characters begin.
+        // Three bytes become four characters, so the offset of the key in the data determines its encoding.
         for before in 0..3 {
             let padded = [&b"\0\0"[..before], key.as_bytes()].concat();
             let text = engine.encode(&padded);
@@ -201,7 +201,7 @@ fn forms(key: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-/// A key as JSON writers put it that think of pages: with a backslash before some characters, and others by their numbers.
+/// A key as written by JSON encoders that escape for HTML: some characters with a backslash, others as numeric escapes.
 fn json_for_pages(key: &str, escaped: &[u8], numbered: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     for byte in key.bytes() {
@@ -217,17 +217,17 @@ fn json_for_pages(key: &str, escaped: &[u8], numbered: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Bytes that come piece by piece and leave without keys. What may be the beginning of a key is held back until it is known.
+/// Removes keys from bytes that arrive in pieces. Bytes that may be the beginning of a key are held back until the rest is known.
 #[derive(Debug)]
 pub(crate) struct RedactedStream {
     redactor: Redactor,
     held: BytesMut,
-    /// Where the bytes are events.
+    /// Set if the bytes are server-sent events.
     events: Option<RedactedEvents>,
 }
 
 impl RedactedStream {
-    /// Takes a piece; gives back what is known to be no key. That may be nothing.
+    /// Takes a piece; returns the bytes known to contain no key, possibly none.
     pub(crate) fn take(&mut self, piece: Bytes) -> Bytes {
         let bytes = match self.held.is_empty() {
             true => piece,
@@ -249,7 +249,7 @@ impl RedactedStream {
         }
     }
 
-    /// No more comes: what was held back is no key.
+    /// Flushes at the end: what was held back is not a key.
     pub(crate) fn finish(&mut self) -> Bytes {
         let held = self.held.split().freeze();
         match &mut self.events {
@@ -262,13 +262,13 @@ impl RedactedStream {
     }
 }
 
-/// A reader whose bytes are without keys: for the output of servers that are programs.
+/// A reader that removes keys, for the output of server processes.
 #[cfg_attr(not(unix), allow(dead_code))]
 #[derive(Debug)]
 pub(crate) struct RedactedReader<R> {
     inner: R,
     stream: RedactedStream,
-    /// Read, searched, and not yet given out.
+    /// Searched bytes that were not returned yet.
     ready: Bytes,
     buffer: Vec<u8>,
 }
@@ -345,7 +345,7 @@ mod tests {
             let text = format!("the key {notation} is wrong");
             let clean = redactor.text(&text);
             assert!(clean.contains(REPLACEMENT), "{notation}: {clean}");
-            // At most the characters that it shares with its neighbours are left.
+            // At most the characters that the key shares with its neighbours are left.
             assert!(clean.len() < "the key  is wrong".len() + 30, "{clean}");
         }
         let twice = format!("{KEY}{KEY}, {KEY}");

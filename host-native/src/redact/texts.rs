@@ -1,6 +1,6 @@
-//! The pieces of longer texts in an event, found without reading it whole.
+//! Finds the parts of longer texts in an event, without parsing it completely.
 
-/// The fields that hold a piece of a longer text, in the formats that are spoken.
+/// The fields with a part of a longer text, in all supported formats.
 const FIELDS: [&[u8]; 8] = [
     b"text",
     b"thinking",
@@ -12,25 +12,25 @@ const FIELDS: [&[u8]; 8] = [
     b"arguments",
 ];
 
-/// A piece of a longer text.
+/// A part of a longer text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Where it begins in its event, behind the quote.
+    /// Its start in the event, after the quote.
     pub(super) start: usize,
-    /// Where it ends, before the quote.
+    /// Its end, before the quote.
     pub(super) end: usize,
     /// The name of its field.
     field: &'static [u8],
-    /// So many fields of that name stand before it in its event.
+    /// How many fields of that name precede it in the event.
     before: usize,
 }
 
-/// What the pieces of one text have in common, whatever else their events say: running numbers, times and names change.
+/// Identifies the text that parts belong to, whatever else their events contain: sequence numbers, times and names vary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Name {
     field: &'static [u8],
     before: usize,
-    /// The numbers of the block, or of the answer and the call in it, wherever they stand.
+    /// The indices of the block, or of the choice and the call in it, in any position.
     numbers: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ fn numbers(event: &[u8]) -> Vec<u8> {
     numbers
 }
 
-/// The pieces of an event, in their order. Empty ones say nothing.
+/// The parts in an event, in order. Empty ones are skipped.
 pub(super) fn pieces(event: &[u8]) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut seen = [0_usize; FIELDS.len()];
@@ -88,14 +88,14 @@ pub(super) fn pieces(event: &[u8]) -> Vec<Piece> {
     found
 }
 
-/// Where a string ends that begins at `start`.
+/// The end of a string that starts at `start`.
 fn end_of_string(event: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
         let next = at + memchr::memchr2(b'"', b'\\', &event[at..])?;
         match event[next] {
             b'"' => return Some(next),
-            // What is escaped ends nothing.
+            // An escaped character does not end it.
             _ => at = (next + 2).min(event.len()),
         }
     }

@@ -9,7 +9,7 @@ fn redactor() -> Redactor {
     Redactor::new([&SecretString::from(KEY)])
 }
 
-/// The events of a block that says a text, so many characters at a time.
+/// The events of a text block, with this many characters each.
 fn block(index: usize, text: &str, size: usize) -> Vec<String> {
     let pieces = text.as_bytes().chunks(size);
     let event = |piece: &[u8]| {
@@ -21,7 +21,7 @@ fn block(index: usize, text: &str, size: usize) -> Vec<String> {
     pieces.map(event).collect()
 }
 
-/// What a block says in these events.
+/// The text of a block in these events.
 fn said(events: &str, index: usize) -> String {
     let data = events
         .lines()
@@ -84,7 +84,7 @@ fn signs_of_life_hold_nothing_up_and_take_no_room() {
     let ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n: alive\n\n".repeat(50);
     let clean = clean(&pieces.join(&ping), 64);
     let said = said(&clean, 0);
-    // What is too short to be held stays.
+    // A beginning too short to be held back stays.
     assert_eq!(said, format!("a sk-{REPLACEMENT} b"));
     assert_eq!(clean.matches(": alive").count(), 50 * (pieces.len() - 1));
 }
@@ -165,7 +165,7 @@ fn texts_of_one_event_are_not_one_text() {
     assert_eq!(clean(&apart, 64), apart);
 }
 
-/// Whatever is said in turns: no text holds a key in the end, and what is no key is said.
+/// However the texts are interleaved: no text contains a key in the end, and other text is unchanged.
 #[test]
 fn whatever_is_said_in_turns_no_text_holds_a_key() {
     let seed = std::time::SystemTime::UNIX_EPOCH
@@ -179,7 +179,7 @@ fn whatever_is_said_in_turns_no_text_holds_a_key() {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % bound
     };
-    // What is too short to be held may stay before the replacement.
+    // A beginning too short to be held back may stay before the replacement.
     let plain = |text: &str| {
         let mut text = text.to_owned();
         for begun in ["sk-", "sk", "s"] {
@@ -215,7 +215,7 @@ fn whatever_is_said_in_turns_no_text_holds_a_key() {
             ));
             let mut seen = [false; 4];
             for (field, text) in texts {
-                // The second of a name in an event is a text of its own.
+                // A second field of the same name in an event is a separate text.
                 if !std::mem::replace(&mut seen[field], true) {
                     said_before[field].push_str(&text);
                 }
@@ -251,7 +251,7 @@ fn the_work_is_proportional_to_what_comes() {
         .map(|n| format!("data: {{\"n\": {n}, \"text\": \"sk-ant-\"}}\n\n"))
         .collect();
     let endless = format!("data: {text}");
-    // Each of these would take minutes if anything was looked at again and again.
+    // Each of these would take minutes if data was searched repeatedly.
     for events in [format!("data: {text}\n\n"), endless, many, distinct] {
         assert_eq!(clean(&events, 64), events);
     }
