@@ -1,4 +1,4 @@
-//! Promises of the JavaScript host as streams of answers.
+//! Converts promises of the JavaScript host to streams of answers.
 
 use std::{
     cell::RefCell,
@@ -73,7 +73,7 @@ fn pairs(names_and_values: Vec<String>) -> Vec<(String, String)> {
     pairs
 }
 
-/// An exception whose `kind` may say what failed; without one, nothing was reached.
+/// Describes an exception; its `kind` may say what failed. Without one, the server was not reached.
 fn failed(exception: &JsValue) -> Answer {
     let kind = Reflect::get(exception, &JsValue::from_str("kind"))
         .ok()
@@ -90,13 +90,13 @@ fn failed(exception: &JsValue) -> Answer {
     })
 }
 
-/// The answers of a tool: what it reports, then its result.
+/// The answers of a tool: its progress reports, then its result.
 pub(crate) struct ToolAnswers {
     result: JsFuture,
     reports: Rc<RefCell<Reports>>,
     cancelled: Option<Cancelled>,
     abort: Abort,
-    /// JavaScript calls it as long as the tool runs.
+    /// Called by JavaScript while the tool runs.
     _report: Closure<dyn FnMut(String)>,
     done: bool,
 }
@@ -170,7 +170,7 @@ impl Stream for ToolAnswers {
     }
 }
 
-/// A tool that throws has failed, and its exception says how.
+/// The result of a tool. If it throws, the exception becomes the error text.
 fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
     match settled {
         Ok(value) => value
@@ -187,7 +187,7 @@ fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
     }
 }
 
-/// JSON of the core's own types, whose keys are strings: encoding cannot fail.
+/// The core's own types have string keys, so encoding cannot fail.
 pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

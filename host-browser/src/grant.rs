@@ -1,4 +1,4 @@
-//! What the JavaScript file system needs of the core.
+//! Functions of the core that the JavaScript file system needs.
 
 use sha2::{Digest, Sha256};
 use wasm_bindgen::prelude::*;
@@ -7,14 +7,14 @@ use windlass_core::{
     tool::{Access, FsGrant},
 };
 
-/// The files one call may touch.
+/// The files that one call may access.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Grant(FsGrant);
 
 #[wasm_bindgen]
 impl Grant {
-    /// Reads the `grant` of a tool call.
+    /// Parses the `grant` of a tool call.
     ///
     /// # Errors
     /// What is wrong with the JSON.
@@ -23,7 +23,7 @@ impl Grant {
         Ok(Self(RawJson::parse(json)?.decode()?))
     }
 
-    /// What may be done at an absolute path: `read`, `write`, or nothing, as if it did not exist.
+    /// The access to an absolute path: `read`, `write`, or `undefined`, as if it did not exist.
     #[must_use]
     pub fn access(&self, path: &str) -> Option<String> {
         let name = match self.0.access(path)? {
@@ -34,7 +34,7 @@ impl Grant {
     }
 }
 
-/// The digest of a file's content as observations carry it: `sha256:` and 64 hexadecimal digits.
+/// The digest of a file's content, as used in observations: `sha256:` and 64 hexadecimal digits.
 #[wasm_bindgen]
 #[must_use]
 pub fn digest(content: &[u8]) -> String {

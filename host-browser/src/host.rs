@@ -1,4 +1,4 @@
-//! The effects of the core as calls of the JavaScript host.
+//! Performs the core's effects by calling the JavaScript host.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use crate::{
     inputs::Inputs,
 };
 
-/// A host in one thread.
+/// A single-threaded host.
 #[derive(Debug)]
 pub(crate) struct BrowserHost {
     js: WasmHost,
@@ -37,7 +37,7 @@ impl BrowserHost {
 
 impl Host for BrowserHost {
     fn now(&self) -> Now {
-        // Whole milliseconds, far below 2^53; what is negative or no number becomes 0.
+        // Whole milliseconds, far below 2^53; negative values and NaN become 0.
         Now {
             mono: Millis(self.js.mono() as u64),
             wall: UnixMillis(self.js.wall() as u64),
@@ -47,7 +47,7 @@ impl Host for BrowserHost {
     async fn sleep(&self, until: Millis) {
         let abort = Abort::new();
         let ms = until.since(self.now().mono);
-        // A clock that fails must not turn the driver into a busy loop: such a sleep never ends.
+        // If a clock fails, the sleep never ends, so that the driver does not loop.
         let slept = JsFuture::from(self.js.sleep(ms as f64, &abort.signal())).await;
         abort.disarm();
         if slept.is_err() {
@@ -116,18 +116,18 @@ impl Host for BrowserHost {
     }
 
     async fn message(&self, message: Message) {
-        // Whoever does not want the message does not stop the session.
+        // An error of the receiver does not stop the session.
         let _ = JsFuture::from(self.js.message(&message.to_line())).await;
         self.inputs.seen(&message);
     }
 }
 
-/// The claim: the driver asks nothing of its host that a single thread could not give.
+/// Shows that the driver works with a host that is not `Send`.
 #[cfg(test)]
 mod tests {
     use super::BrowserHost;
 
-    /// Ambiguous, and so no program, if `T` were `Send`.
+    /// Ambiguous, and so a compile error, if `T` were `Send`.
     trait NotSend<A> {
         fn holds() {}
     }

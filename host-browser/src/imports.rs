@@ -7,11 +7,11 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Everything only a platform can do.
+    /// The functions that only the platform can provide.
     #[derive(Debug, Clone)]
     pub type WasmHost;
 
-    /// Milliseconds of a monotonic clock.
+    /// A monotonic clock, in milliseconds.
     #[wasm_bindgen(method)]
     pub(crate) fn mono(this: &WasmHost) -> f64;
 
@@ -19,7 +19,7 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(crate) fn wall(this: &WasmHost) -> f64;
 
-    /// Resolves after so many milliseconds; the signal says that nobody waits any more.
+    /// Resolves after this many milliseconds; the signal cancels the wait.
     #[wasm_bindgen(method)]
     pub(crate) fn sleep(this: &WasmHost, ms: f64, signal: &JsValue) -> Promise;
 
@@ -33,12 +33,11 @@ extern "C" {
         signal: &JsValue,
     ) -> Promise;
 
-    /// The real path of a path, or an exception that says why there is none.
+    /// The real path of a path, or an exception with the reason.
     #[wasm_bindgen(method, catch)]
     pub(crate) fn resolve(this: &WasmHost, path: &str) -> Result<String, JsValue>;
 
-    /// Runs a tool; the call and what it resolves to are JSON. The input, which is in the call too, is given as
-    /// the model spelled it.
+    /// Runs a tool; the call and the result are JSON. The input, which is also part of the call, is passed as the model wrote it.
     #[wasm_bindgen(method, js_name = callTool)]
     pub(crate) fn call_tool(
         this: &WasmHost,
@@ -49,28 +48,28 @@ extern "C" {
         progress: &Function,
     ) -> Promise;
 
-    /// Asks whoever decides; request and response are JSON.
+    /// Asks for a permission decision; request and response are JSON.
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
 
-    /// Writes transcript entries, a JSON array; rejects with the reason if it cannot.
+    /// Stores transcript entries, a JSON array; rejects with the reason on failure.
     #[wasm_bindgen(method)]
     pub(crate) fn persist(this: &WasmHost, entries: &str) -> Promise;
 
-    /// Takes a message, one line of JSON; resolves when there is room for the next.
+    /// Receives a message, one line of JSON; resolves when the next one can be sent.
     #[wasm_bindgen(method)]
     pub(crate) fn message(this: &WasmHost, line: &str) -> Promise;
 }
 
 #[wasm_bindgen]
 extern "C" {
-    /// An answer of the model that is arriving.
+    /// A response of the model that is arriving.
     pub(crate) type Exchange;
 
     #[wasm_bindgen(method, getter)]
     pub(crate) fn status(this: &Exchange) -> u16;
 
-    /// Names and values in turns.
+    /// Alternating names and values.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn headers(this: &Exchange) -> Vec<String>;
 
@@ -81,7 +80,7 @@ extern "C" {
 
 #[wasm_bindgen]
 extern "C" {
-    /// The platform's own.
+    /// The platform's `AbortController`.
     pub(crate) type AbortController;
 
     #[wasm_bindgen(constructor)]
@@ -94,8 +93,7 @@ extern "C" {
     fn abort(this: &AbortController);
 }
 
-/// Tells JavaScript that its work is no longer wanted: when it is said so, and when this is dropped
-/// before the work was done.
+/// Aborts work in JavaScript: when requested, and when this is dropped before the work is done.
 pub(crate) struct Abort {
     controller: AbortController,
     done: Cell<bool>,
@@ -113,7 +111,7 @@ impl Abort {
         self.controller.signal()
     }
 
-    /// The work is done: there is nothing left to abort.
+    /// Called when the work is done: there is nothing left to abort.
     pub(crate) fn disarm(&self) {
         self.done.set(true);
     }
@@ -131,7 +129,7 @@ impl Drop for Abort {
     }
 }
 
-/// What an exception says, in one line.
+/// The message of an exception, in one line.
 pub(crate) fn reason(exception: &JsValue) -> String {
     if let Some(error) = exception.dyn_ref::<js_sys::Error>() {
         return String::from(error.message());

@@ -1,4 +1,4 @@
-//! What the application tells a session while it runs.
+//! Inputs of the application to a running session.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,12 +11,12 @@ use futures_core::Stream;
 use futures_util::stream;
 use windlass_core::{Input, Message};
 
-/// Inputs that wait for the driver. One driver at a time takes them.
+/// A queue of inputs for the driver. Only one driver reads it at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     waiting: RefCell<VecDeque<Input>>,
     waker: RefCell<Option<Waker>>,
-    /// Prompts that have no result yet.
+    /// The number of prompts without a result.
     open: Cell<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Inputs {
         self.wake();
     }
 
-    /// Notes that a prompt has its result.
+    /// Counts a prompt as answered when its result arrives.
     pub(crate) fn seen(&self, message: &Message) {
         if matches!(message, Message::Result(_)) {
             self.open.set(self.open.get().saturating_sub(1));
@@ -37,18 +37,18 @@ impl Inputs {
         }
     }
 
-    /// Forgets everything: the session stopped in the middle.
+    /// Clears everything after the session stopped half-way.
     pub(crate) fn clear(&self) {
         self.waiting.borrow_mut().clear();
         self.open.set(0);
     }
 
-    /// Whether a prompt is being answered or waits to be.
+    /// Whether a prompt is being answered or is waiting.
     pub(crate) fn is_open(&self) -> bool {
         self.open.get() > 0
     }
 
-    /// Everything that is told until every prompt has its result.
+    /// The inputs, until every prompt has its result.
     pub(crate) fn stream(self: Rc<Self>) -> impl Stream<Item = Input> {
         stream::poll_fn(move |cx| {
             if let Some(input) = self.waiting.borrow_mut().pop_front() {

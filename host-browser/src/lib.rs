@@ -1,11 +1,11 @@
 //! The browser host of windlass: the core and its driver behind wasm-bindgen.
 //!
-//! The same machine and the same driver as on the desktop, in one thread and without `Send`. What needs a platform
-//! (fetch, clocks, tools, files) is asked of a JavaScript object; `js/` holds that object and the API that people
-//! use. This crate is the seam between the two:
+//! The same state machine and driver as on the desktop, on one thread and without `Send`. Everything that needs a
+//! platform (fetch, clocks, tools, files) is provided by a JavaScript object; `js/` contains that object and the
+//! public API. This crate connects the two:
 //!
-//! - [`Session`]: a session and the driver that turns it;
-//! - [`Grant`] and [`digest`]: what the JavaScript file system needs of the core;
+//! - [`Session`]: a session with its driver;
+//! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
 //! - `ScriptedModel` (feature `testkit`): a model without a network.
 #![forbid(unsafe_code)]
 

@@ -4,14 +4,14 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use windlass_scripted_model::{self as testkit, Piece, RequestView, Script};
 
-/// A model that follows a script (`docs/scripted-model.md`). It knows requests and bytes, no network.
+/// A model that follows a script (`docs/scripted-model.md`). It handles requests and bytes without a network.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct ScriptedModel(testkit::ScriptedModel);
 
 #[wasm_bindgen]
 impl ScriptedModel {
-    /// Reads a script. `variables` has names and values in turns.
+    /// Parses a script. `variables` contains alternating names and values.
     ///
     /// # Errors
     /// What is wrong with the script, and where.
@@ -25,9 +25,9 @@ impl ScriptedModel {
         Ok(Self(testkit::ScriptedModel::new(script)))
     }
 
-    /// Answers a request; `headers` has names and values in turns. What comes back are the pieces of the answer in
-    /// order: `[status, names and values of headers…]`, then for each piece of the body its bytes or a number of
-    /// milliseconds to wait, and at last `"end"`, `"cut"` or `"hang"`.
+    /// Answers a request; `headers` contains alternating names and values. Returns the pieces of the answer in order:
+    /// `[status, alternating header names and values…]`, then for each piece of the body its bytes or a delay in
+    /// milliseconds, and finally `"end"`, `"cut"` or `"hang"`.
     #[must_use]
     pub fn answer(&mut self, path: &str, headers: Vec<String>, body: &[u8]) -> Array {
         let headers: Vec<(String, String)> = headers
@@ -42,7 +42,7 @@ impl ScriptedModel {
         pieces.into_iter().map(value).collect()
     }
 
-    /// Why the script was not followed to its end; nothing when it was.
+    /// Why the script was not followed to its end; `undefined` if it was.
     #[must_use]
     pub fn unmet(&self) -> Option<String> {
         self.0.verify().err().map(|unmet| unmet.to_string())

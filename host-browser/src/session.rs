@@ -1,4 +1,4 @@
-//! A session and the driver that turns it, as JavaScript sees them.
+//! A session with its driver, for JavaScript.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -12,7 +12,7 @@ use windlass_core::{
 
 use crate::{host::BrowserHost, imports::WasmHost, inputs::Inputs};
 
-/// A conversation: prompts that see what came before.
+/// A conversation: each prompt sees the earlier ones.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Session {
@@ -25,7 +25,8 @@ pub struct Session {
 
 #[wasm_bindgen]
 impl Session {
-    /// A fresh session from a task in JSON (`windlass_core::session_request::SessionRequest`); a prompt in it is the first one.
+    /// Creates a session from a task in JSON (`windlass_core::session_request::SessionRequest`), which may contain
+    /// the first prompt.
     ///
     /// # Errors
     /// What is wrong with the task.
@@ -56,7 +57,7 @@ impl Session {
         self.id.clone()
     }
 
-    /// Gives the session a prompt: JSON, a text or an array of content blocks.
+    /// Adds a prompt: JSON, a text or an array of content blocks.
     ///
     /// # Errors
     /// What is wrong with the prompt.
@@ -66,7 +67,7 @@ impl Session {
         Ok(())
     }
 
-    /// Stops what is running; without a running prompt there is nothing to stop.
+    /// Interrupts the current prompt; does nothing if there is none.
     pub fn interrupt(&self) {
         if self.inputs.is_open() {
             self.inputs.push(Input::Interrupt);
@@ -76,7 +77,7 @@ impl Session {
     /// Changes the permission mode.
     ///
     /// # Errors
-    /// The mode is unknown, or was not allowed when the session was made.
+    /// The mode is unknown, or was not allowed when the session was created.
     #[wasm_bindgen(js_name = setPermissionMode)]
     pub fn set_permission_mode(&self, mode: &str) -> Result<(), JsError> {
         let Some(mode) = Mode::parse(mode) else {
@@ -94,14 +95,14 @@ impl Session {
         Ok(())
     }
 
-    /// Changes the model; without a name it is the one of the agent again.
+    /// Changes the model; without a name, restores the agent's own.
     #[wasm_bindgen(js_name = setModel)]
     pub fn set_model(&self, model: Option<String>) {
         self.inputs.push(Input::SetModel(model));
     }
 
-    /// Drives until every prompt has its result. Resolves then; rejects if the session is being driven already, or
-    /// the host broke the contract.
+    /// Drives the session until every prompt has its result, then resolves. Rejects if the session is being driven
+    /// already, or the host broke the contract.
     pub fn drive(&self, host: WasmHost) -> Promise {
         let (machine, inputs) = (Rc::clone(&self.machine), Rc::clone(&self.inputs));
         future_to_promise(async move {

@@ -1,4 +1,4 @@
-//! Two ways to stop: an interrupt ends a prompt in good order and the session goes on; an abort ends the run at once.
+//! Two ways to stop: an interrupt ends a prompt gracefully and the session continues; an abort ends the run at once.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ponder = Tool::new("ponder", "Thinks for an hour", move |_: NoInput| {
         let starting = starting.clone();
         async move {
-            // Nobody listens for the start any more: that changes nothing.
+            // The receiver may be gone, which does not matter.
             let _ = starting.send(()).await;
             tokio::time::sleep(Duration::from_secs(3600)).await;
             "42"
@@ -34,7 +34,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let session = agent.session();
 
-    // An interrupt: the messages go on to the result, which says what happened.
+    // An interrupt: the messages continue to the result, which says what happened.
     let mut run = session.prompt("What is the answer?");
     started.recv().await;
     session.interrupt();
@@ -44,7 +44,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    // An abort: nothing more comes, and the caller gets an error that says so. The handle can go anywhere: to a
+    // An abort: there are no further messages, and the caller gets an error. The handle can be passed anywhere: to a
     // signal handler, to a button.
     let run = session.prompt("What is it now?");
     let abort = run.abort_handle();
@@ -55,7 +55,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         other => println!("unexpected: {other:?}"),
     }
 
-    // Both leave a session that can be used.
+    // The session can be used after either of them.
     let result = session.prompt("Are you still there?").result().await?;
     println!("{}", result.result.unwrap_or_default());
 

@@ -1,5 +1,5 @@
-//! What closure tools can be: async or blocking, reading or changing, with progress, with structured results, with
-//! errors that the model reads.
+//! The kinds of closure tools: async or blocking, read-only or changing, with progress, structured results, and
+//! errors for the model.
 
 use std::{
     collections::BTreeMap,
@@ -68,7 +68,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
 
-    // An error is told to the model, which may try something else.
+    // An error goes to the model, which may try something else.
     let kept = Arc::clone(&notes);
     let recall = Tool::new("recall", "Finds a note", move |wanted: Recall| {
         let note = kept
@@ -77,10 +77,10 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .and_then(|notes| notes.get(&wanted.title).cloned());
         async move { note.ok_or_else(|| format!("no note is called {}", wanted.title)) }
     })
-    // Read-only tools may run beside each other.
+    // Read-only tools may run concurrently.
     .read_only();
 
-    // A closure that blocks belongs on a thread of its own. `Json` gives programs the value and the model its text.
+    // A closure that blocks runs on its own thread. `Json` gives programs the value and the model its text.
     let kept = Arc::clone(&notes);
     let count = Tool::blocking("count", "Counts the notes", move |_: NoInput| {
         kept.lock()
@@ -89,7 +89,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
     .read_only();
 
-    // With its context a closure can say what it is doing, and hear that it is to stop.
+    // With its context, a closure can report progress and notice a cancellation.
     let kept = Arc::clone(&notes);
     let tidy = Tool::with_context("tidy", "Tidies up", move |_: NoInput, context| {
         let number = kept.lock().map_or(0, |notes| notes.len());

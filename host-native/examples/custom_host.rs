@@ -1,7 +1,6 @@
-//! A host of one's own around the native one: it records every effect, and keeps the transcript that the native host
-//! has no use for.
+//! Your own host around the native one: it records every effect, and stores the transcript, which the native host does not.
 //!
-//! The same works from nothing: implement [`Host`] and turn a [`Session`] with [`drive`], on any runtime.
+//! You can also start from scratch: implement [`Host`] and drive a [`Session`] with [`drive`], on any runtime.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +19,7 @@ use windlass::{
     model_server::{ModelServer, Script},
 };
 
-/// Hands everything on to the native host and writes down what it was.
+/// Forwards everything to the native host and records it.
 struct Recorder {
     inner: NativeHost,
     effects: Mutex<Vec<String>>,
@@ -72,7 +71,7 @@ impl Host for Recorder {
         self.inner.ask_permission(id, request).await
     }
 
-    /// Answered when the entries are safe: a program with a database would wait for it here.
+    /// Answer when the entries are stored: a program with a database would await it here.
     async fn persist(&self, id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
         self.note(id);
         let mut transcript = self.transcript.lock().map_err(|e| e.to_string())?;
@@ -100,7 +99,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .allowed_tools(["nod"])
         .build()?;
 
-    // The agent's parts: what its sessions are told, and the host they would run on.
+    // The agent's parts: the host of its sessions and, below, their spec.
     let (inner, mut messages) = agent.host();
     let mut spec = Spec::clone(&agent.spec());
     spec.policy.persist = true;
@@ -113,7 +112,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = Session::new(spec.into(), Uuid::from_u128(1), [1; 32]);
     let inputs = stream::iter([Input::Prompt(Prompt::text("Nod, please."))]);
 
-    // The messages wait in a channel, so somebody must take them while the session is driven.
+    // The messages wait in a channel, so they must be received while the session is driven.
     let shown = tokio::spawn(async move {
         while let Some(message) = messages.recv().await {
             if let Message::Result(result) = message {

@@ -1,7 +1,7 @@
-//! Another wire format: a provider that encodes requests and decodes responses, and a transport that carries them.
+//! Another wire format: a provider that encodes requests and decodes responses, and a transport that sends them.
 //!
-//! The format here is as small as one can be: the request is the number of bytes of history in decimal digits, the
-//! response is plain text. The "server" is a closure, so nothing leaves this process.
+//! The format here is minimal: the request is the size of the history in bytes, as decimal digits, and the response
+//! is plain text. The "server" is a closure, so nothing leaves this process.
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};

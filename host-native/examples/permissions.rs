@@ -1,4 +1,4 @@
-//! Who decides what may run: rules first, then whoever is asked.
+//! How permissions are decided: first by rules, then by a callback.
 
 use windlass::{
     Agent, NoInput, PermissionResponse, Tool,
@@ -41,11 +41,11 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .tool(tool("repair"))
         .tool(tool("demolish"))
         .tool(tool("sell"))
-        // Approved beforehand: runs unasked.
+        // Allowed in advance: runs without asking.
         .allowed_tools(["look"])
-        // Never runs, and the model is not even shown it.
+        // Never runs, and is not offered to the model.
         .disallowed_tools(["sell"])
-        // Everything else is asked. A real program would show the question to a person here.
+        // The callback decides everything else. A real program would ask a person here.
         .on_permission(|request| async move {
             println!(
                 "may {} run? ({})",

@@ -1,7 +1,8 @@
-//! A program that restarts and goes on with its conversation.
+//! A program that restarts and continues its conversation.
 //!
-//! `cargo run --example restart` needs neither network nor key. Each call of `ask` stands for a run of a program of its own:
-//! nothing but the store is common to both. With `FileStore::of_user(".")?` the sessions are those of the command line.
+//! `cargo run --example restart` needs neither network nor key. Each call of `ask` represents a separate run of the
+//! program: the runs share only the store. With `FileStore::of_user(".")?`, the sessions are shared with the command
+//! line.
 
 use std::{error::Error, path::Path};
 

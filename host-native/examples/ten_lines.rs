@@ -1,7 +1,7 @@
 //! An agent with one tool of its own, in ten lines.
 //!
-//! `cargo run --example ten_lines` needs neither network nor key: it talks to a scripted model in this process. With
-//! `Agent::builder().api_key_from_env()?` in place of `base_url` it talks to a real one.
+//! `cargo run --example ten_lines` needs neither network nor key: it uses a scripted model in this process. With
+//! `Agent::builder().api_key_from_env()?` instead of `base_url`, it uses a real one.
 
 use windlass::{
     Agent, Tool,

@@ -1,7 +1,7 @@
-//! A loop with callbacks whose steps appear in a web page while it works.
+//! A loop with callbacks, whose steps appear on a web page as they happen.
 //!
-//! `cargo run --example tutor_page` prints an address for the browser. It needs neither network nor key: a scripted model
-//! in this process answers. The page asks for `/events`, and each callback becomes one server-sent event.
+//! `cargo run --example tutor_page` prints an address for the browser. It needs neither network nor key: a scripted
+//! model in this process answers. The page requests `/events`, and each callback becomes one server-sent event.
 
 use std::{convert::Infallible, error::Error, future::ready};
 
@@ -80,12 +80,12 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Answers pages until the listener fails.
+/// Serves pages until the listener fails.
 pub(crate) async fn serve(listener: TcpListener) -> std::io::Result<()> {
     loop {
         let (connection, _) = listener.accept().await?;
         let answers = service_fn(|request| ready(Ok::<_, Infallible>(answer(&request))));
-        // A page that went away is no reason to stop.
+        // A disconnected page is no reason to stop.
         task::spawn_local(
             http1::Builder::new().serve_connection(TokioIo::new(connection), answers),
         );
@@ -115,7 +115,7 @@ fn events(small: bool) -> Body {
     let (page, events) = mpsc::unbounded_channel();
     task::spawn_local(async move {
         let send = |text: String| {
-            // Nobody looks any more: the loop ends by itself.
+            // The page is gone; the loop ends by itself.
             let _ = page.send(text);
         };
         let agent = Preset::Topic.name();
@@ -131,7 +131,7 @@ fn events(small: bool) -> Body {
     StreamBody::new(events.map(|event| Ok(Frame::data(Bytes::from(event))))).boxed_unsync()
 }
 
-/// The loop: a system prompt, a message, a tool, and what hears of each step.
+/// The loop: a system prompt, a message, a tool, and a callback for each step.
 async fn teach(small: bool, on_event: impl FnMut(&LoopEvent)) -> Result<(), Box<dyn Error>> {
     let model = ModelServer::start(Script::parse(SCRIPT)?)?;
     let add_concept = Tool::new(
@@ -139,7 +139,7 @@ async fn teach(small: bool, on_event: impl FnMut(&LoopEvent)) -> Result<(), Box<
         "Adds a concept",
         |concept: Concept| async move { format!("{} added", concept.name) },
     );
-    // With `.api_key_from_env()?` in place of the address it asks a real model.
+    // With `.api_key_from_env()?` instead of the address, it uses a real model.
     let agent = Agent::builder()
         .base_url(model.url())
         .tool(add_concept)

@@ -1,4 +1,4 @@
-//! What is made of WebAssembly for the tests and the browser host.
+//! Builds the WebAssembly artefacts for the tests and the browser host.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +11,8 @@ use crate::progress;
 use crate::setup::{npm, wasm};
 use crate::workspace::Workspace;
 
-/// Transpiles one component into a directory, and writes its declaration there, which is lost on the way. Run by Node
-/// where `node_modules` is, so that it finds jco there.
+/// Transpiles one component into a directory, and writes its declaration there, which would be lost otherwise. Node
+/// runs it in the directory of `node_modules`, so that it finds jco there.
 const TRANSPILE: &str = r"
 import { readFile, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
@@ -30,11 +30,11 @@ await writeFiles(files, { baseDir: outDir });
 await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes)));
 ";
 
-/// Where the artefacts are.
+/// The paths of the artefacts.
 pub(crate) struct Artefacts {
-    /// The bare core as a module as it would be shipped, to be shown free of imports.
+    /// The core alone as a shippable module, to show that it has no imports.
     pub(crate) core: PathBuf,
-    /// The simulation as a module, to be compared with the native one.
+    /// The simulation as a module, to compare it with the native one.
     pub(crate) simulation: PathBuf,
     /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `files/` with the
     /// file tools for engines without components, and `demo/`, a page.
@@ -47,10 +47,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     let host = workspace.root.join("host-browser");
     copy(&host.join("js"), &browser)?;
     copy(&host.join("demo"), &browser.join("demo"))?;
-    // One by one: together, the core would be compiled with what only the browser module asks of it.
+    // Built one by one: together, the core would be compiled with the features that only the browser module enables.
     for (package, features) in [
         ("windlass-wasm-core", ""),
-        // The scripted model is what the tests and the page talk to.
+        // The tests and the page use the scripted model.
         ("windlass-browser", "testkit"),
         ("windlass-simulate", ""),
     ] {
@@ -62,7 +62,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
             features,
         ]))?;
     }
-    // Nothing is made of it yet; it shows that it needs no system.
+    // Its output is not used yet; it shows that the engine needs no system.
     process::run(
         workspace
             .wasm_cargo("check")?
@@ -106,7 +106,7 @@ fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {
     })
 }
 
-/// Puts the project and the script of the demonstration into one file, which the page loads.
+/// Bundles the project and the script of the demonstration into one file for the page.
 fn bundle_demo(workspace: &Workspace, page: &Path) -> Result<()> {
     process::run(
         workspace

@@ -15,22 +15,22 @@ use crate::progress;
 use crate::setup::tools;
 use crate::workspace::Workspace;
 
-/// Generated lines for the differential judge of commands.
+/// The number of generated command lines that are judged and compared with a real shell.
 const LINES: u64 = 1_000_000;
 
-/// Generated lines where everything may run but what is denied.
+/// The number of generated lines for modes that allow everything except what is denied.
 const FORBIDDING_LINES: u64 = 200_000;
 
-/// Accesses while somebody renames, links and exchanges, and variants of inputs for parsers.
+/// The number of file accesses during concurrent renames, links and exchanges, and of input variants for parsers.
 const ROUNDS: &str = "1000000";
 
-/// Runs of the loop in which everything goes wrong.
+/// The number of simulated runs of the loop with injected failures.
 const SEEDS: u64 = 100_000;
 
-/// The same of the engine around the loop.
+/// The same for the engine around the loop.
 const ENGINE_SEEDS: u64 = 200_000;
 
-/// The packages with tests that attack. They are built together, so that dependencies are compiled once for all classes.
+/// The packages with attack tests. They are built together, so that dependencies are compiled once for all classes.
 const PACKAGES: [&str; 6] = [
     "windlass",
     "windlass-core",
@@ -40,7 +40,7 @@ const PACKAGES: [&str; 6] = [
     "windlass-fuzz",
 ];
 
-/// The classes of attacks that are tests, and the tests of each as nextest's filters: one of them chooses a test.
+/// The classes of attacks that are tests, each with nextest filters that select its tests.
 const CLASSES: [(&str, &[&str]); 8] = [
     (
         "lines",
@@ -95,13 +95,13 @@ const CLASSES: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// The classes of attacks that make what they try from seeds, around those that are tests.
+/// The classes of attacks that are generated from seeds, before and after those that are tests.
 const FROM_SEEDS: [&str; 4] = ["commands", "denied", "loop", "engine"];
 
-/// Runs every attack, or those of some classes, prints a table, and says whether nothing was broken.
+/// Runs all attacks or those of some classes, prints a table, and returns whether nothing was broken.
 ///
 /// # Errors
-/// A class that does not exist, and whatever keeps an attack from being tried at all.
+/// A class that does not exist, or whatever prevents an attack from running at all.
 pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
     let classes = CLASSES.iter().map(|(class, _)| *class).chain(FROM_SEEDS);
     if let Some(unknown) = only
@@ -156,15 +156,15 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
     Ok(rows.iter().all(|row| row.state != State::Broken))
 }
 
-/// The first of a range of seeds that nobody has looked at: a thousand for each millisecond of the clock, so that two ranges
-/// do not overlap that were drawn one after the other.
+/// The start of a range of seeds that was not used before: a thousand per millisecond of the clock, so that
+/// consecutive ranges do not overlap.
 fn fresh() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let ms = since.map_or(0, |since| since.as_millis());
     u64::try_from(ms).map_or(0, |ms| ms.saturating_mul(1_000))
 }
 
-/// The tests that one of the filters chooses.
+/// Runs the tests that one of the filters selects.
 fn tests(
     workspace: &Workspace,
     nextest: &Path,
@@ -180,7 +180,7 @@ fn tests(
         .envs(variables)
         .env("WINDLASS_BINARY", binary)
         .env("WINDLASS_ATTACK_ROUNDS", ROUNDS)
-        // What is tried a million times takes longer than a test may.
+        // A million attempts take longer than a normal test may.
         .args(["nextest", "run", "--config-file", ".config/attack.toml"])
         .arg("--no-fail-fast")
         .args(PACKAGES.iter().flat_map(|name| ["--package", name]))
@@ -189,7 +189,7 @@ fn tests(
     Row::of_tests(class, &report, status)
 }
 
-/// Generated lines, judged and run.
+/// Judges and runs generated lines.
 fn judged(
     workspace: &Workspace,
     class: &'static str,
@@ -223,13 +223,13 @@ fn simulation(
     process::run(cargo.args(["build", "--release", "--package", "windlass-simulate"]))?;
     let mut simulate = workspace.command(workspace.target.join("release/simulate"));
     simulate.args(["--seeds", &seeds.to_string(), "--from", &from.to_string()]);
-    // One that fails does not hide the others.
+    // A failure does not hide the others.
     simulate.arg("--all").args(options);
     generated(class, simulate, from)
 }
 
-/// Runs a program that makes what it tries from seeds. How much that was it says in its last line. Its command line, with
-/// the first seed, is shown before: what is found can be found again, even where the attack does not come to its end.
+/// Runs a program that generates its inputs from seeds. Its last line says how much was tried. Its command line with
+/// the first seed is printed first, so that a finding can be reproduced even if the attack does not finish.
 fn generated(class: &'static str, mut program: Command, from: u64) -> Result<Row> {
     let mut said = String::new();
     let status = progress::step(class, || {
@@ -252,13 +252,13 @@ mod tests {
     use super::*;
     use crate::sources::Sources;
 
-    /// What stands between `name(` and `)` in a filter.
+    /// The texts between `name(` and `)` in a filter.
     fn named<'a>(filter: &'a str, name: &str) -> Vec<&'a str> {
         let parts = filter.split(name).skip(1);
         parts.filter_map(|part| part.split(')').next()).collect()
     }
 
-    /// A filter that chooses nothing is no error for nextest, as long as another one of its class chooses something.
+    /// For nextest, a filter that selects nothing is not an error as long as another one of its class selects something.
     #[test]
     fn whatever_the_filters_name_is_there() {
         let workspace = Workspace::locate().expect("this is one");

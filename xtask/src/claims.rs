@@ -1,4 +1,4 @@
-//! The claims of the documents: each stands in a table beside the tests that show it, and those tests are there.
+//! Checks the claims of the documents: each is in a table next to the tests that show it, and those tests must exist.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::sources::Sources;
 
-/// The documents that make promises.
+/// The documents with claims.
 const DOCUMENTS: [&str; 7] = [
     "SECURITY.md",
     "docs/permissions.md",
@@ -18,10 +18,10 @@ const DOCUMENTS: [&str; 7] = [
     "docs/behaviour.md",
 ];
 
-/// The head of such a table.
+/// The header of such a table.
 const HEAD: &str = "| claim | test |";
 
-/// Looks whether every test that the documents of a checkout name is there.
+/// Checks that every test named in the documents of a checkout exists.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let sources = Sources::read(root)?;
     let mut faults = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     }
 }
 
-/// What is wrong with the tables of a document.
+/// The errors in the tables of a document.
 fn faults_of(text: &str, sources: &Sources) -> Vec<String> {
     let rows = rows(text);
     if rows.is_empty() {
@@ -45,7 +45,7 @@ fn faults_of(text: &str, sources: &Sources) -> Vec<String> {
     }
     let mut faults = Vec::new();
     for (claim, shown_by) in rows {
-        // Every second piece stands between backquotes.
+        // Every second piece is between backquotes.
         let tests: Vec<&str> = shown_by.split('`').skip(1).step_by(2).collect();
         if tests.is_empty() {
             faults.push(format!("no test for \"{claim}\""));
@@ -60,13 +60,13 @@ fn faults_of(text: &str, sources: &Sources) -> Vec<String> {
     faults
 }
 
-/// The rows of all tables under the head: the claim, and the last cell.
+/// The rows of all tables with this header: the claim, and the last cell.
 fn rows(text: &str) -> Vec<(&str, &str)> {
     let mut rows = Vec::new();
     let mut lines = text.lines().map(str::trim);
     while lines.by_ref().any(|line| line == HEAD) {
         let of_table = lines.by_ref().take_while(|line| line.starts_with('|'));
-        // The first one is the line below the head.
+        // The first one is the separator below the header.
         rows.extend(of_table.skip(1).filter_map(|row| {
             let row = row.strip_prefix('|')?.strip_suffix('|')?;
             let (claim, shown_by) = row.rsplit_once('|')?;

@@ -1,5 +1,5 @@
-//! The table of what the official SDKs offer, `docs/sdk-features.md`: written from `tests/sdk/features.toml` and the
-//! tests that passed, never by hand.
+//! Generates the table of official SDK features, `docs/sdk-features.md`, from `tests/sdk/features.toml` and the tests
+//! that passed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::junit::Passed;
 
-/// What stands above the table.
+/// The text above the table.
 const HEAD: &str = "\
 # The official SDKs on windlass
 
@@ -30,15 +30,15 @@ enum Sdk {
 }
 
 enum State {
-    /// A test shows it.
+    /// A test shows that it works.
     Shown {
         test: String,
-        /// In which way it is not as with the original engine.
+        /// How it differs from the original engine.
         differs: Option<String>,
-        /// The variable without which the test is not run.
+        /// The variable that must be set for the test to run.
         needs: Option<String>,
     },
-    /// There is no such thing; why.
+    /// It does not exist here, for this reason.
     Missing(String),
 }
 
@@ -46,7 +46,7 @@ enum State {
 pub(crate) struct Features(Vec<Feature>);
 
 impl Features {
-    /// Reads the text of `features.toml`.
+    /// Parses the text of `features.toml`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let table: toml::Table = text.parse().context("the list of features is not TOML")?;
         let rows = table
@@ -59,8 +59,8 @@ impl Features {
             .map(Self)
     }
 
-    /// The table, given the names of the tests that passed. What does not work has no place in it: such a test
-    /// has failed already.
+    /// The table, given the names of the tests that passed. Features that do not work are not listed: their test has
+    /// failed already.
     pub(crate) fn table(&self, passed: &[Passed]) -> Result<String> {
         let passed: BTreeSet<&str> = passed
             .iter()
@@ -86,7 +86,7 @@ impl Features {
                         needs,
                     } => {
                         let how = match (needs, differs) {
-                            // The same words wherever the table is written: it is compared.
+                            // Fixed words, independent of the environment, because the table is compared with the committed one.
                             (Some(variable), _) => {
                                 format!("not tried by the test command: it needs `${variable}`")
                             }

@@ -1,4 +1,4 @@
-//! Reading the JUnit report that nextest writes: which tests passed, which did not, and what they said of themselves.
+//! Parses the JUnit report of nextest: which tests passed and failed, and what they printed about themselves.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
 
-/// The tests of a run by outcome, under the names that the test harness gave them. Skipped ones are in neither.
+/// The tests of a run by outcome, under the names of the test harness. Skipped tests are in neither list.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) passed: Vec<Passed>,
@@ -19,12 +19,12 @@ pub(crate) struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) name: String,
-    /// The package whose test it is; none where that was not said.
+    /// The package of the test; `None` if it is unknown.
     pub(crate) package: Option<String>,
 }
 
 impl Passed {
-    /// A test of which nothing but the name is known.
+    /// A test of which only the name is known.
     pub(crate) fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -33,18 +33,19 @@ impl Passed {
     }
 }
 
-/// What tests said of themselves, where the report holds the output of those that passed (`.config/attack.toml`).
+/// What tests printed about themselves, if the report contains the output of passed tests (`.config/attack.toml`).
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Said {
-    /// How much was tried: the sum of the lines `tried: 1000 accesses`, by what is counted.
+    /// How much was tried: the sum of the lines `tried: 1000 accesses`, by unit.
     pub(crate) tried: BTreeMap<String, u64>,
-    /// Why something was not tried: of each test with a line `not tried: there is no Landlock` the first.
+    /// Why something was not tried: the first line `not tried: there is no Landlock` of each test.
     pub(crate) not_tried: Vec<String>,
 }
 
-/// Where nextest writes its report. One of an earlier run is removed, so that a run that never starts is not taken for it.
+/// The path of nextest's report. The report of an earlier run is removed, so that it cannot be mistaken for that of a
+/// run that never started.
 pub(crate) fn fresh(workspace: &Workspace) -> Result<PathBuf> {
-    // nextest keeps its store below the workspace, wherever cargo's target directory is.
+    // nextest writes below the workspace, wherever cargo's target directory is.
     let report = workspace.root.join("target/nextest/default/junit.xml");
     if report.exists() {
         fs::remove_file(&report).with_context(|| format!("cannot remove {}", report.display()))?;
@@ -52,7 +53,7 @@ pub(crate) fn fresh(workspace: &Workspace) -> Result<PathBuf> {
     Ok(report)
 }
 
-/// Reads a report.
+/// Parses a report.
 pub(crate) fn read(xml: &str) -> Result<Outcome> {
     let document = roxmltree::Document::parse(xml).context("the test report is not XML")?;
     let mut outcome = Outcome::default();
@@ -67,7 +68,7 @@ pub(crate) fn read(xml: &str) -> Result<Outcome> {
         if has("failure") || has("error") {
             outcome.failed.push(name.to_owned());
         } else if !has("skipped") {
-            // The class is the test binary: the package alone for unit tests, else `package::target`.
+            // The class is the test binary: the package for unit tests, else `package::target`.
             let class = case.attribute("classname").unwrap_or_default();
             let package = class.split("::").next().filter(|name| !name.is_empty());
             outcome.passed.push(Passed {
@@ -79,7 +80,7 @@ pub(crate) fn read(xml: &str) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Reads from a report what tests said of themselves.
+/// Extracts from a report what tests printed about themselves.
 pub(crate) fn said(xml: &str) -> Result<Said> {
     let document = roxmltree::Document::parse(xml).context("the test report is not XML")?;
     let mut said = Said::default();
@@ -93,7 +94,7 @@ pub(crate) fn said(xml: &str) -> Result<Said> {
         let text: Vec<&str> = outputs.filter_map(|output| output.text()).collect();
         let lines = || text.iter().flat_map(|text| text.lines());
         for counted in lines().filter_map(|line| line.strip_prefix("tried: ")) {
-            // Anything else that begins so is of no concern here.
+            // Other lines that start the same way are ignored.
             let Some((count, what)) = counted.split_once(' ') else {
                 continue;
             };

@@ -1,9 +1,9 @@
-//! Reading what Rust's own test harness prints, where there is no report: documentation tests, and all tests
+//! Parses the output of Rust's own test harness, where there is no report: for documentation tests, and for all tests
 //! on a machine without nextest.
 
 use crate::junit::{Outcome, Passed};
 
-/// Adds the test that a line of output tells of, if it does.
+/// Adds the test that a line of output reports, if it reports one.
 pub(crate) fn read_line(line: &str, outcome: &mut Outcome) {
     let Some((name, result)) = line
         .strip_prefix("test ")

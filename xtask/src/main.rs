@@ -1,7 +1,7 @@
-//! Chores of the windlass repository: `cargo xtask demo`, `cargo xtask test` and the rest.
+//! Development tasks of the windlass repository: `cargo xtask demo`, `cargo xtask test` and others.
 //!
-//! Every command does the set-up it needs by itself (see [`setup`]), says what it is doing and how long it
-//! took, and can be run again at any time.
+//! Every command performs the set-up it needs (see [`setup`]), prints its steps and their durations, and can be run
+//! again at any time.
 #![forbid(unsafe_code)]
 
 mod artefacts;
@@ -175,8 +175,8 @@ fn end_of_arguments(parser: &mut lexopt::Parser) -> Result<()> {
     }
 }
 
-/// Builds the binary in the profile that the tests use, so that nothing is compiled twice, and hands over to
-/// its `demo` command, whose exit code becomes ours.
+/// Builds the binary in the profile of the tests, so that nothing is compiled twice, and runs its `demo` command,
+/// whose exit code is returned.
 fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     let binary = progress::step("build windlass", || workspace.build_windlass())?;
     let mut demo = workspace.command(binary);
@@ -184,7 +184,7 @@ fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     Ok(process::exit_code(status))
 }
 
-/// Optimised, because there are many; by itself, because that compiles next to nothing.
+/// Optimised, because there are many runs; built by itself, because that compiles next to nothing else.
 fn simulate(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     let mut cargo = workspace.cargo();
     process::run(cargo.args(["build", "--release", "--package", "windlass-simulate"]))?;
@@ -198,7 +198,7 @@ fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     if arguments.is_empty() || arguments.iter().any(|part| part == "size") {
         artefacts::build(workspace)?;
     }
-    // The command line is measured too, so both come from one build.
+    // The command line is measured too, so both are built together.
     let programs = ["--bin", "windlass", "--bin", "bench"];
     let mut cargo = workspace.native_cargo()?;
     process::run(

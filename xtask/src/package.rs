@@ -1,5 +1,5 @@
-//! The crates as they are published. `windlass-builtin` then carries its components ready built, so that
-//! `cargo install windlass` needs no wasm target.
+//! Packages the crates for publication. `windlass-builtin` then contains prebuilt components, so that `cargo install
+//! windlass` needs no wasm target.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::process::{capture, run};
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// The binary crate, those of ours that it is made of, and what others test their parts with: each after those it needs.
+/// The binary crate, its workspace dependencies, and the crates with which others test their parts: each after its dependencies.
 const CRATES: [&str; 9] = [
     "windlass-schema",
     "windlass-shell",
@@ -26,11 +26,11 @@ const CRATES: [&str; 9] = [
     "windlass-testkit",
 ];
 
-/// Where the build script of `windlass-builtin` looks for components before it builds them.
+/// Where the build script of `windlass-builtin` looks for prebuilt components.
 const PREBUILT: &str = "plugins/builtin/prebuilt";
 
-/// Writes the `.crate` files to `directory`. They are made from a copy of the sources, because components beside
-/// the working sources would be taken for fresh by every later build.
+/// Writes the `.crate` files to `directory`. They are made from a copy of the sources, because components in the
+/// working directory would be considered fresh by every later build.
 pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
     let sources = Scratch::new("sources")?;
     progress::step("copy the sources and their built components", || {
@@ -69,13 +69,14 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<Vec<PathB
     Ok(written)
 }
 
-/// Unpacks the packaged crates elsewhere and checks there that the binary compiles with no wasm toolchain to be had.
+/// Unpacks the packaged crates elsewhere, and checks that the binary compiles there without a wasm toolchain.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let unpacked = Scratch::new("unpacked")?;
     for archive in write(workspace, &workspace.target.join("package"))? {
         run(workspace
             .command("tar")
-            // As new files (`m`): by the times in the archives cargo would take them for those that it checked before.
+            // With current time stamps (`m`): with those of the archives, cargo would consider them unchanged since
+            // an earlier check.
             .arg("-xzmf")
             .arg(archive)
             .arg("-C")
@@ -97,9 +98,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
             run(workspace
                 .cargo()
                 .current_dir(unpacked.path())
-                // The same target directory: what clippy compiled of the dependencies serves here too.
+                // Uses the same target directory, to reuse the dependencies that clippy compiled.
                 .env("CARGO_TARGET_DIR", &workspace.target)
-                // If the build script tried to build a component after all, it would fail on this name.
+                // If the build script tried to build a component, it would fail with this name.
                 .env(
                     "WINDLASS_WASM_CARGO_TOOLCHAIN",
                     "no-wasm-toolchain-may-be-used",
@@ -109,8 +110,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// A workspace of the unpacked crates: they find each other instead of asking the registry, and are compiled in
-/// our profiles, which a package does not carry.
+/// The manifest of a workspace of the unpacked crates: they refer to each other instead of the registry, and use this
+/// workspace's profiles, which a package does not contain.
 fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String> {
     let mut manifest = toml::Table::new();
     let mut workspace = toml::Table::new();
@@ -130,7 +131,7 @@ fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String
     if let Some(profiles) = ours.get("profile") {
         let mut profiles = profiles.clone();
         for (_, profile) in profiles.as_table_mut().into_iter().flatten() {
-            // Settings for single packages are for those that only xtask uses.
+            // Profile settings for single packages are only for those that xtask uses.
             if let Some(packages) = profile
                 .get_mut("package")
                 .and_then(toml::Value::as_table_mut)
@@ -143,7 +144,7 @@ fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String
     Ok(manifest.to_string())
 }
 
-/// The crate of a packaged directory, `name-version`: the version begins at the first dash before a digit.
+/// The crate name of a packaged directory, `name-version`: the version starts after the first dash that a digit follows.
 fn crate_name(directory: &str) -> Option<&str> {
     let version = directory
         .match_indices('-')
@@ -151,7 +152,7 @@ fn crate_name(directory: &str) -> Option<&str> {
     version.map(|(dash, _)| &directory[..dash])
 }
 
-/// Copies the files that git knows or would take, not what builds have left behind.
+/// Copies the files that git tracks or would add, without build outputs.
 fn copy_sources(workspace: &Workspace, goal: &Path) -> Result<()> {
     let files = capture(workspace.command("git").args([
         "ls-files",
@@ -170,7 +171,7 @@ fn copy_sources(workspace: &Workspace, goal: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a file, or the whole of a directory behind a link; what has been deleted but not yet committed is left out.
+/// Copies a file, or the whole directory behind a link. Files deleted but not yet committed are left out.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     if from.is_dir() {
         fs::create_dir_all(to)?;
@@ -184,7 +185,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A directory outside the workspace, removed in the end.
+/// A temporary directory outside of the workspace, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -201,7 +202,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed stays in the system's temporary directory; nothing depends on its going.
+        // If it cannot be removed, it stays in the system's temporary directory, which does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,8 +1,8 @@
-//! The parity list, `tests/parity.toml`, joined with the tests that passed.
+//! Compares the parity list, `tests/parity.toml`, with the tests that passed.
 //!
-//! A row is a behaviour with an id such as LOOP-7. A test shows it by the start of its name, `loop_7_…`. A row
-//! that is marked done and shown by no passed test is a broken promise, and fails the test command. So does one that is
-//! shown only inside: that the loop by itself does something says nothing of whether anybody can have it.
+//! A row is a behaviour with an id such as LOOP-7. A test shows it if its name starts with the id, `loop_7_…`. If a
+//! row is marked done and no passed test shows it, the test command fails. It also fails if only tests of internal
+//! packages show it: they do not show that the behaviour is available to users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::junit::Passed;
 
-/// The packages whose tests show nothing that a person can use: the loop, the engine as a machine without IO, and what
-/// drives these two by dice.
+/// The packages whose tests show nothing that a person can use: the loop, the engine as a machine without I/O, and
+/// the packages that drive these two randomly.
 pub(crate) const INSIDE: [&str; 8] = [
     "windlass-core",
     "windlass-schema",
@@ -24,7 +24,7 @@ pub(crate) const INSIDE: [&str; 8] = [
     "windlass-testkit",
 ];
 
-/// What a row is called: a family and a number.
+/// The id of a row: a family and a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id {
     family: String,
@@ -38,7 +38,7 @@ impl fmt::Display for Id {
 }
 
 impl Id {
-    /// Reads `LOOP-7`.
+    /// Parses `LOOP-7`.
     fn parse(text: &str) -> Option<Self> {
         let (family, number) = text.split_once('-')?;
         let well_formed = !family.is_empty() && family.chars().all(|c| c.is_ascii_uppercase());
@@ -49,8 +49,8 @@ impl Id {
         })
     }
 
-    /// Reads the id that a test's name begins with: `modules::loop_7_ends_the_turn`. The number ends at an
-    /// underscore, so `loop_11_…` does not show LOOP-1. Whether such a family exists is for the list to say.
+    /// Parses the id at the start of a test's name: `modules::loop_7_ends_the_turn`. The number ends at an
+    /// underscore, so `loop_11_…` does not show LOOP-1. The list determines whether the family exists.
     fn of_test(name: &str) -> Option<Self> {
         let function = name.rsplit("::").next()?;
         let mut words = function.splitn(3, '_');
@@ -65,7 +65,7 @@ impl Id {
     }
 }
 
-/// A number above zero without sign or leading zeros: one spelling only.
+/// A positive number without sign or leading zeros, so that there is only one spelling.
 fn plain_number(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number > 0 && number.to_string() == text).then_some(number)
@@ -78,7 +78,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Reads the text of `parity.toml`.
+    /// Parses the text of `parity.toml`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let table: toml::Table = text.parse().context("the parity list is not TOML")?;
         let mut done = BTreeMap::new();
@@ -103,8 +103,8 @@ impl List {
         Ok(Self { done })
     }
 
-    /// How the list stands against the tests that passed. A test of which nobody said whose it is counts as one from
-    /// outside: the harness of cargo alone does not tell.
+    /// Compares the list with the tests that passed. A test of an unknown package counts as external, since cargo's
+    /// own harness does not report the package.
     pub(crate) fn join(&self, passed: &[Passed]) -> Join {
         let families: BTreeSet<&str> = self.done.keys().map(|id| id.family.as_str()).collect();
         let mut shown = BTreeSet::new();
@@ -143,20 +143,20 @@ impl List {
     }
 }
 
-/// The list joined with a test run.
+/// The result of the comparison.
 #[derive(Debug)]
 pub(crate) struct Join {
-    /// Rows in the list.
+    /// The number of rows in the list.
     pub(crate) rows: usize,
-    /// Rows marked done that a passed test shows from outside.
+    /// Rows marked done and shown by a passed external test.
     pub(crate) proven: usize,
     /// Rows marked done that no passed test shows.
     pub(crate) broken: Vec<Id>,
-    /// Rows marked done that are shown by tests of the packages [`INSIDE`] and by no other.
+    /// Rows marked done that only tests of the packages [`INSIDE`] show.
     pub(crate) hidden: Vec<Id>,
-    /// Rows marked open although a passed test bears their id: perhaps time to mark them done.
+    /// Rows marked open although a passed test has their id: perhaps they can be marked done.
     pub(crate) ripe: Vec<Id>,
-    /// Passed tests that bear an id of a known family which is not in the list: perhaps a slip of the pen.
+    /// Passed tests with an id of a known family that is not in the list: perhaps a typo.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -181,7 +181,7 @@ mod tests {
             .join(passed)
     }
 
-    /// Tests of nobody knows which package.
+    /// Compares with tests of unknown packages.
     fn join(passed: &[&str]) -> Join {
         let passed: Vec<Passed> = passed.iter().copied().map(Passed::named).collect();
         join_tests(&passed)
@@ -213,7 +213,7 @@ mod tests {
             assert!(join.broken.is_empty());
             assert_eq!(join.proven, 1);
         }
-        // One test from outside is enough, beside any number of others.
+        // One external test is enough, beside any number of others.
         for package in ["windlass", "windlass-callback-loop", "windlass-tests"] {
             let inside = of("windlass-core", "turns::loop_1_init_comes_first");
             let outside = of(package, "engine::loop_1_a_query_begins_with_init");
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(listed(&join.broken), "LOOP-1, PERM-2");
     }
 
-    /// Otherwise a package could get another name and its tests be taken for what a person sees.
+    /// Otherwise, after a package is renamed, its tests would count as external.
     #[test]
     fn the_packages_inside_are_those_of_the_repository() {
         let manifests = [

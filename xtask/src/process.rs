@@ -1,4 +1,4 @@
-//! Running other programs: shown before they start, and an error that names the command when they fail.
+//! Runs other programs: commands are printed before they start, and errors name the command.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use wait_timeout::ChildExt;
 
 use crate::progress;
 
-/// Shows and runs a command with our own input and output, and gives back how it ended.
+/// Prints and runs a command with inherited input and output, and returns its exit status.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     progress::command(command);
     command.status().with_context(|| could_not_start(command))
 }
 
-/// As [`status`], and an exit code other than zero is an error.
+/// As [`status`], but an exit code other than zero is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = status(command)?;
     if status.success() {
@@ -44,7 +44,7 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     }
 }
 
-/// Runs a command unseen and gives back what it wrote to standard output.
+/// Runs a command silently and returns its standard output.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -62,7 +62,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Shows and runs a command whose standard output is passed on line by line and also given to `line`.
+/// Prints and runs a command; each line of its standard output is printed and passed to `line`.
 pub(crate) fn tee(command: &mut Command, mut line: impl FnMut(&str)) -> Result<ExitStatus> {
     progress::command(command);
     let mut child = command
@@ -93,13 +93,13 @@ pub(crate) fn find(names: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// The exit code of a program as our own; death by a signal becomes failure.
+/// The exit code of a program; a signal counts as failure.
 pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// The command line, cut where it gets long: enough to recognise it among those shown.
+/// The command line, shortened if it is long, but recognizable among those printed.
 fn name(command: &Command) -> String {
     const LONGEST: usize = 100;
     let mut line = progress::command_line(command);

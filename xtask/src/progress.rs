@@ -1,11 +1,11 @@
-//! What a person sees while a command works: one line when a step begins, one with the time when it is done.
-//! It goes to standard error, so that standard output carries results only.
+//! Progress output: one line when a step starts, and one with its duration at the end. It goes to standard error, so
+//! that standard output contains only results.
 
 use std::io::IsTerminal;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Runs `work` between a line that says what begins and a line that says how long it took.
+/// Runs `work` between a line that names the step and a line with its duration.
 pub(crate) fn step<T, E>(what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     eprintln!("{} {what}", coloured("36", "==>"));
     let begun = Instant::now();
@@ -18,7 +18,7 @@ pub(crate) fn step<T, E>(what: &str, work: impl FnOnce() -> Result<T, E>) -> Res
     outcome
 }
 
-/// Shows the command line about to run.
+/// Prints the command line about to be run.
 pub(crate) fn command(command: &Command) {
     eprintln!(
         "    {}",
@@ -26,7 +26,7 @@ pub(crate) fn command(command: &Command) {
     );
 }
 
-/// A command as one could type it.
+/// A command as it could be typed.
 pub(crate) fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words
@@ -35,22 +35,22 @@ pub(crate) fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
-/// A remark that is neither a step nor a failure: something skipped, something found.
+/// Prints a remark that is neither a step nor a failure, for example something skipped.
 pub(crate) fn note(text: &str) {
     eprintln!("    {text}");
 }
 
-/// Something that deserves attention but fails nothing.
+/// Prints a warning.
 pub(crate) fn warning(text: &str) {
     eprintln!("{} {text}", coloured("33", "warning:"));
 }
 
-/// The reason why the whole command failed.
+/// Prints why the whole command failed.
 pub(crate) fn failure(text: &str) {
     eprintln!("{} {text}", coloured("31", "error:"));
 }
 
-/// A duration as a person reads it: tenths of seconds below a minute, minutes and seconds above.
+/// A duration for people: tenths of seconds below a minute, minutes and seconds above.
 pub(crate) fn seconds(duration: Duration) -> String {
     let whole = duration.as_secs();
     if whole < 60 {

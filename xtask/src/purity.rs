@@ -1,5 +1,5 @@
-//! That the engine does no IO: what its sources use of the standard library, and what it stands on. The core needs no such
-//! look, for it has no standard library at all.
+//! Checks that the engine does no I/O: which parts of the standard library its sources use, and its dependencies. The
+//! core needs no such check, since it does not use the standard library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 /// The crate.
 const ENGINE: &str = "engine";
 
-/// What of the standard library neither asks a system for anything nor differs from one to the other.
+/// Parts of the standard library that neither call the system nor differ between systems.
 const PURE: &[&str] = &[
     "any",
     "array",
@@ -30,7 +30,7 @@ const PURE: &[&str] = &[
     "num",
     "ops",
     "option",
-    // A panic of the session ends it and not the engine.
+    // Used so that a panic ends the session and not the engine.
     "panic",
     "pin",
     "rc",
@@ -43,10 +43,10 @@ const PURE: &[&str] = &[
     "vec",
 ];
 
-/// Macros that write to where a process writes.
+/// Macros that write to the process's output.
 const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
 
-/// Crates that do no IO as they are asked for there.
+/// Crates that do no I/O with the features that are enabled.
 const STANDS_ON: &[&str] = &[
     "windlass-core",
     "futures-core",
@@ -59,7 +59,7 @@ const STANDS_ON: &[&str] = &[
     "trait-variant",
 ];
 
-/// Looks at the engine of a checkout.
+/// Checks the engine of a checkout.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let folder = root.join(ENGINE);
     let mut faults = Vec::new();
@@ -117,7 +117,7 @@ fn unknown_dependencies(manifest: &toml::Table) -> Vec<&str> {
         .collect()
 }
 
-/// What a source uses that is not pure, each with its line.
+/// The uses of other parts in a source, each with its line.
 fn faults_of(text: &str) -> Vec<(usize, String)> {
     let words = words(text);
     let word = |at: usize| words.get(at).map_or("", |(_, word)| *word);
@@ -139,7 +139,7 @@ fn faults_of(text: &str) -> Vec<(usize, String)> {
     faults
 }
 
-/// The first words of the items of a group, which has just been opened.
+/// The first words of the items of a group that was just opened.
 fn group<'a>(words: &[(usize, &'a str)]) -> Vec<&'a str> {
     let (mut depth, mut begins, mut found) = (1, true, Vec::new());
     for (_, word) in words {
@@ -160,7 +160,7 @@ fn group<'a>(words: &[(usize, &'a str)]) -> Vec<&'a str> {
     found
 }
 
-/// The names and signs of a source, each with its line, without comments and what stands in quotes.
+/// The identifiers and symbols of a source, each with its line, without comments and quoted texts.
 fn words(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let (mut rest, mut line) = (text, 1);
@@ -194,7 +194,7 @@ fn words(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The length of a text or a character in quotes that begins here.
+/// The length of a quoted text or character that starts here.
 fn quoted(text: &str) -> Option<usize> {
     let raw = text.strip_prefix("br").or(text.strip_prefix('r'));
     if let Some(behind) = raw {
@@ -209,7 +209,7 @@ fn quoted(text: &str) -> Option<usize> {
     let mark = text.strip_prefix('b').unwrap_or(text);
     let begin = text.len() - mark.len() + 1;
     let quote = mark.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    // A quote that does not close behind one character is the mark of a lifetime.
+    // A quote that is not closed after one character starts a lifetime.
     let mut inside = mark[1..].chars();
     if quote == '\'' && inside.next() != Some('\\') && inside.next() != Some('\'') {
         return None;

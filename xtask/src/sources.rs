@@ -1,4 +1,4 @@
-//! What tests there are, by the sources of the repository: without building or running any.
+//! Finds the tests in the sources of the repository, without building or running any.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 /// The Rust sources of a checkout.
 pub(crate) struct Sources {
     root: PathBuf,
-    /// Paths below the root, with `/`.
+    /// Paths below the root, separated by `/`.
     files: BTreeSet<String>,
-    /// Names of functions that are tests.
+    /// Names of test functions.
     tests: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Reads what is below `root`, but for what is built or hidden.
+    /// Reads the sources below `root`, except build outputs and hidden files.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let mut sources = Self {
             root: root.to_owned(),
@@ -49,7 +49,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Whether a test function bears exactly this name.
+    /// Whether a test function has exactly this name.
     pub(crate) fn has_test(&self, name: &str) -> bool {
         self.tests.contains(name)
     }
@@ -59,13 +59,13 @@ impl Sources {
         self.files.contains(path)
     }
 
-    /// Whether the name of some test function contains this.
+    /// Whether the name of any test function contains this.
     #[cfg(test)]
     pub(crate) fn has_test_with(&self, part: &str) -> bool {
         self.tests.iter().any(|name| name.contains(part))
     }
 
-    /// Whether some module that is a file bears this name.
+    /// Whether any module with its own file has this name.
     #[cfg(test)]
     pub(crate) fn has_module(&self, name: &str) -> bool {
         let (file, folder) = (format!("/{name}.rs"), format!("/{name}/mod.rs"));
@@ -85,7 +85,7 @@ impl Sources {
     }
 }
 
-/// The functions of a source file that stand below `#[test]` or the like.
+/// The functions of a source file that have the attribute `#[test]` or a similar one.
 fn tests_of(text: &str) -> impl Iterator<Item = &str> {
     let mut is_test = false;
     text.lines().filter_map(move |line| {

@@ -1,4 +1,4 @@
-//! Where things are in the checkout, and how to call cargo in it.
+//! The paths of the checkout, and commands to call cargo in it.
 
 use std::cell::OnceCell;
 use std::env;
@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 use crate::process;
 use crate::setup::wasm::{self, WasmToolchain};
 
-/// The checkout that this program was built from.
+/// The checkout from which this program was built.
 pub(crate) struct Workspace {
     /// The directory of the workspace's Cargo.toml.
     pub(crate) root: PathBuf,
-    /// Cargo's target directory; everything that xtask itself makes goes beneath it too.
+    /// Cargo's target directory, which also contains everything that xtask creates.
     pub(crate) target: PathBuf,
     wasm: OnceCell<WasmToolchain>,
 }
@@ -38,7 +38,7 @@ impl Workspace {
         })
     }
 
-    /// One that is elsewhere.
+    /// A workspace at another path.
     #[cfg(test)]
     pub(crate) fn at(root: &Path) -> Self {
         Self {
@@ -48,8 +48,8 @@ impl Workspace {
         }
     }
 
-    /// A command that starts in the root of the workspace, without what cargo told *us* about ourselves:
-    /// build scripts that look at those variables would run again for nothing.
+    /// A command that starts in the root of the workspace, without the variables that cargo set for this process:
+    /// they would make build scripts that read them run again.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root);
@@ -62,25 +62,25 @@ impl Workspace {
         command
     }
 
-    /// The cargo that runs us, for what builds nothing that carries a component.
+    /// The cargo that runs this process, for builds that contain no components.
     pub(crate) fn cargo(&self) -> Command {
         self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
-    /// The cargo that runs us, for native builds. Some of them carry built components, for which the build script
-    /// of `windlass-builtin` needs a wasm toolchain, so that is made ready first.
+    /// The cargo that runs this process, for native builds. Some of them contain built components, for which the
+    /// build script of `windlass-builtin` needs a wasm toolchain, so that is set up first.
     pub(crate) fn native_cargo(&self) -> Result<Command> {
         self.wasm_toolchain()?;
         Ok(self.cargo())
     }
 
-    /// A cargo that can build for wasm32, with the target directory and profile that the components use.
+    /// A cargo that can build for wasm32, with the target directory and profile of the components.
     pub(crate) fn wasm_cargo(&self, subcommand: &str) -> Result<Command> {
         let toolchain = self.wasm_toolchain()?;
         let mut cargo = match &toolchain.linked_name {
             None => self.cargo(),
             Some(name) => {
-                // Through rustup, which reads `+name`; and nothing of our own toolchain may leak into it.
+                // Through rustup, which interprets `+name`; no variable of the current toolchain may be inherited.
                 let mut cargo = self.command("cargo");
                 cargo.arg(format!("+{name}"));
                 for variable in [
@@ -97,7 +97,7 @@ impl Workspace {
         };
         cargo
             .env_remove("RUSTFLAGS")
-            // The same as the components are built with, so that they share what they have in common.
+            // The same flags as for the components, so that common dependencies are shared.
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",
                 "-Ctarget-feature=+simd128\x1f-Csymbol-mangling-version=v0\x1f-Clink-arg=--compress-relocations",
@@ -107,14 +107,14 @@ impl Workspace {
         Ok(cargo)
     }
 
-    /// The target directory of wasm32 builds. Apart from the native one: the build script of
-    /// `windlass-builtin` runs a cargo of its own there while the outer one holds the native directory.
+    /// The target directory of wasm32 builds. Separate from the native one: the build script of `windlass-builtin`
+    /// runs its own cargo there while the outer one locks the native directory.
     pub(crate) fn wasm_target(&self) -> PathBuf {
         self.target.join("wasm")
     }
 
-    /// Builds the `windlass` binary in the development profile and gives its path. The whole workspace is
-    /// selected so that dependencies get the features they have in the tests, and are compiled once.
+    /// Builds the `windlass` binary in the development profile and returns its path. The whole workspace is selected
+    /// so that dependencies have the same features as in the tests, and are compiled once.
     pub(crate) fn build_windlass(&self) -> Result<PathBuf> {
         process::run(
             self.native_cargo()?
@@ -123,14 +123,14 @@ impl Workspace {
         Ok(self.binary("windlass"))
     }
 
-    /// Where cargo puts a binary of the development profile.
+    /// The path of a binary of the development profile.
     pub(crate) fn binary(&self, name: &str) -> PathBuf {
         self.target
             .join("debug")
             .join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// The workspace's Cargo.toml.
+    /// Parses the workspace's Cargo.toml.
     pub(crate) fn manifest(&self) -> Result<toml::Table> {
         let path = self.root.join("Cargo.toml");
         let text =

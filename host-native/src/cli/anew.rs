@@ -1,11 +1,12 @@
-//! Keys do not stay in the environment of this process.
+//! Removes keys from the environment of this process.
 //!
-//! Any process of the same user can read the environment that another was *started* with (`/proc/PID/environ`, `ps e`), and taking
-//! a variable out changes nothing about that. So a process that finds keys in its environment starts itself anew without them: in
-//! the same process, with the same arguments, and with the keys in a socket that only it holds.
+//! Any process of the same user can read the environment with which another one was *started* (`/proc/PID/environ`,
+//! `ps e`), and unsetting a variable does not change that. So a process that finds keys in its environment
+//! re-executes itself without them: with the same process id and arguments, and with the keys in a socket that only
+//! it holds.
 //!
-//! The socket takes the place of standard input, because that is the one descriptor by a known number; standard input itself
-//! travels in the socket and goes back to its place. Everything else stays as it was across the new start.
+//! The socket replaces standard input, because that is the one descriptor with a known number; the original standard
+//! input is sent through the socket and restored afterwards. Everything else is preserved by exec.
 
 use std::{
     env,
@@ -31,11 +32,11 @@ use windlass::{
     credentials::Credentials,
 };
 
-/// The keys that this process was started with. They are not in its environment, or will not be when this returns in another
-/// process: if there are keys in the environment, this begins the program anew.
+/// The keys with which this process was started. They are not in its environment, or will not be when this function
+/// returns after re-execution: if there are keys in the environment, the program is executed again.
 ///
 /// # Errors
-/// What stands in the way. Then the keys, if there are any, are where they were.
+/// Why the keys could not be removed. Then they are still in the environment.
 pub(crate) fn without_keys() -> io::Result<Credentials> {
     if env::var_os(HANDED_OVER).is_some_and(|pid| pid == *process::id().to_string()) {
         let failed = |error| io::Error::other(format!("they were not handed over: {error}"));
@@ -53,7 +54,7 @@ pub(crate) fn without_keys() -> io::Result<Credentials> {
     }
 }
 
-/// Takes the place of this process. Comes back only where that is not possible, with standard input as it was.
+/// Re-executes the program. Returns only if that fails, with standard input restored.
 fn begin_anew(keys: &Credentials) -> io::Error {
     let own = match stdin().try_clone_to_owned() {
         Ok(own) => own,
@@ -68,7 +69,7 @@ fn begin_anew(keys: &Credentials) -> io::Error {
 
 fn hand_over(keys: &Credentials, own_stdin: &OwnedFd) -> io::Error {
     let handed = UnixStream::pair().and_then(|(ours, theirs)| {
-        // What does not fit is an error; nobody reads it before the new start.
+        // A message that does not fit must be an error, since nobody reads before the exec.
         ours.set_nonblocking(true)?;
         let mut message = Vec::new();
         for (name, _) in keys.iter() {
@@ -114,25 +115,25 @@ fn send(socket: &UnixStream, message: &[u8], own_stdin: &OwnedFd) -> io::Result<
     }
 }
 
-/// Where this program is: by the path by which it was started, which needs no `/proc` and keeps the name of the process; then as
-/// the system has it.
+/// The paths of this program: the one by which it was started, which does not need `/proc` and keeps the name of the
+/// process; then that of the system.
 fn this_program() -> Vec<PathBuf> {
     let mut paths = Vec::new();
     #[cfg(target_os = "linux")]
     {
         use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
         let started = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());
-        // A name without a folder would be looked for on the search path.
+        // A name without a folder would be looked up in the search path.
         paths.push(env::current_dir().unwrap_or_default().join(started));
     }
     paths.extend(env::current_exe());
-    // What runs, even if its file was replaced meanwhile.
+    // The running program, even if its file was replaced meanwhile.
     #[cfg(target_os = "linux")]
     paths.push("/proc/self/exe".into());
     paths
 }
 
-/// What the process before this one handed over.
+/// Receives the keys from before the exec.
 fn receive() -> io::Result<Credentials> {
     let mut message = Vec::new();
     let mut own_stdin = None;
@@ -144,7 +145,7 @@ fn receive() -> io::Result<Credentials> {
             stdin(),
             &mut [IoSliceMut::new(&mut piece)],
             &mut ancillary,
-            // What comes is closed before anything is started.
+            // Received descriptors are close-on-exec.
             RecvFlags::empty(),
         )?;
         for sent in ancillary.drain() {
@@ -152,7 +153,7 @@ fn receive() -> io::Result<Credentials> {
                 own_stdin = descriptors.last().or(own_stdin);
             }
         }
-        // The other end was closed by the new start.
+        // The exec closed the other end.
         if received.bytes == 0 {
             break;
         }

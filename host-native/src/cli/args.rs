@@ -109,7 +109,7 @@ pub(crate) struct RunArgs {
     pub(crate) print: bool,
 
     /// What standard input is: text, which is the prompt or added to it, or the lines of an SDK (stream-json).
-    // An engine is started before these words are read, and text needs nothing more.
+    // This parser is used only for text input: an engine starts before it.
     #[arg(long, value_enum, default_value_t = InputFormat::Text, value_name = "FORMAT")]
     pub(crate) input_format: InputFormat,
 
@@ -385,7 +385,7 @@ impl From<EffortArg> for Effort {
             EffortArg::Low => Self::Low,
             EffortArg::Medium => Self::Medium,
             EffortArg::High => Self::High,
-            // The level between the highest two that newer models know is the highest here.
+            // Newer models have a level between high and max; here it is max.
             EffortArg::Xhigh | EffortArg::Max => Self::Max,
         }
     }
@@ -440,7 +440,7 @@ mod tests {
             ["Bash(git log:*)", "Bash(npm run a,b)"]
         );
         assert_eq!(split("Bash(echo (a) b) Read"), ["Bash(echo (a) b)", "Read"]);
-        // What is never closed stays whole, so that the complaint about it shows all of it.
+        // An unclosed text stays whole, so that the error message shows all of it.
         assert_eq!(split("Bash(echo Read, Edit"), ["Bash(echo Read, Edit"]);
         assert_eq!(split(" , "), Vec::<String>::new());
     }

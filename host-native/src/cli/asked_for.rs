@@ -1,4 +1,4 @@
-//! The session that flags ask for, and what to do where there is none such.
+//! The session requested by flags, and hints if it does not exist.
 
 use windlass::{
     core::Uuid,
@@ -6,20 +6,20 @@ use windlass::{
 };
 use windlass_engine::protocol::flags::Flags;
 
-/// Ids of the command line.
+/// Session ids from the command line.
 #[derive(Debug, Default)]
 pub(crate) struct AskedFor {
-    /// The session that goes on.
+    /// The session to resume.
     resume: Option<String>,
-    /// The session that begins.
+    /// The id of a new session.
     new: Option<Uuid>,
 }
 
 impl AskedFor {
-    /// What these flags ask for.
+    /// Reads the flags.
     pub(crate) fn by(flags: &Flags) -> Self {
         Self {
-            // An id is told as it is written usually.
+            // The id is shown in canonical form.
             resume: (flags.resume.as_deref()).map(|id| {
                 Uuid::try_parse(id)
                     .ok()
@@ -32,7 +32,7 @@ impl AskedFor {
         }
     }
 
-    /// What the engine says of the session, in the words that the SDKs know, with what to do: they know it, people do not.
+    /// Adds what to do to the engine's error message. The engine uses the wording that SDKs know, without hints for people.
     pub(crate) fn with_remedy(&self, problem: String) -> String {
         let is = |error: String| error == problem;
         if let Some(id) = &self.resume

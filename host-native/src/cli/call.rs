@@ -1,11 +1,11 @@
-//! A tool call and what came of it, in a few words.
+//! Short descriptions of a tool call and its result.
 
 use serde_json::{Map, Value};
 use windlass_core::{RawJson, permission::visible};
 
 use super::plain::one_line;
 
-/// What a call does, without the tool's name: the command, the file, the pattern.
+/// A short description of a call's input, without the tool's name: the command, the file, the pattern.
 pub(crate) fn input_in_short(tool: &str, input: &RawJson, cwd: &str) -> String {
     let Ok(fields) = input.decode::<Map<String, Value>>() else {
         return one_line(input.get());
@@ -49,7 +49,7 @@ pub(crate) fn input_in_short(tool: &str, input: &RawJson, cwd: &str) -> String {
     one_line(short.as_deref().unwrap_or(input.get()))
 }
 
-/// A path as it is seen from the working directory.
+/// A path relative to the working directory, if it is below it.
 pub(crate) fn below<'a>(path: &'a str, cwd: &str) -> &'a str {
     match path.strip_prefix(cwd) {
         Some("" | "/") => ".",
@@ -58,7 +58,7 @@ pub(crate) fn below<'a>(path: &'a str, cwd: &str) -> &'a str {
     }
 }
 
-/// The window of a Read, if it asks for one (`:10-19`).
+/// The line range of a Read, if it has one (`:10-19`).
 fn lines_wanted(fields: &Map<String, Value>) -> String {
     let number = |field: &str| fields.get(field).and_then(Value::as_u64);
     match (number("offset"), number("limit")) {
@@ -71,7 +71,7 @@ fn lines_wanted(fields: &Map<String, Value>) -> String {
     }
 }
 
-/// What came of a call that went well, from its structured output; nothing if there is none to read.
+/// A short description of a successful result, from its structured output; `None` if there is none.
 pub(crate) fn outcome_in_short(tool: &str, output: Option<&RawJson>) -> Option<String> {
     let output: Value = output?.decode().ok()?;
     let number = |pointer: &str| output.pointer(pointer).and_then(Value::as_u64);
@@ -79,7 +79,7 @@ pub(crate) fn outcome_in_short(tool: &str, output: Option<&RawJson>) -> Option<S
         "Bash" => last_line(&output, ["/stdout", "/stderr"]),
         "Read" => {
             let text = output.pointer("/file/content").and_then(Value::as_str);
-            // The tool counts what stands behind the last line end, too; people do not.
+            // The tool also counts the empty text after the last line end; people do not.
             let lines = text.map(|text| text.lines().count() as u64);
             lines
                 .or_else(|| number("/file/numLines"))
@@ -100,8 +100,7 @@ pub(crate) fn outcome_in_short(tool: &str, output: Option<&RawJson>) -> Option<S
     }
 }
 
-/// Why a call failed, in one line. Of a command it is the last thing it said: tests and compilers
-/// close with the verdict.
+/// Why a call failed, in one line. For a command, the last line of its output: tests and compilers print their verdict last.
 pub(crate) fn failure_in_short(tool: &str, output: Option<&RawJson>, text: &str) -> String {
     let said = match (tool, output.and_then(|output| output.decode().ok())) {
         ("Bash", Some(output)) => last_line(&output, ["/stderr", "/stdout"]),
@@ -111,7 +110,7 @@ pub(crate) fn failure_in_short(tool: &str, output: Option<&RawJson>, text: &str)
         .unwrap_or_else(|| "it failed without a word".to_owned())
 }
 
-/// The last line that says something, in the first of these fields that has one.
+/// The last line that is not empty, in the first of these fields that has one.
 fn last_line(output: &Value, pointers: [&str; 2]) -> Option<String> {
     pointers.into_iter().find_map(|pointer| {
         let text = output.pointer(pointer)?.as_str()?;
@@ -122,7 +121,7 @@ fn last_line(output: &Value, pointers: [&str; 2]) -> Option<String> {
     })
 }
 
-/// `-1 +2` of an edit's patch.
+/// `-1 +2` for the patch of an edit.
 fn changed_lines(output: &Value) -> Option<String> {
     let (mut removed, mut added) = (0_u64, 0_u64);
     for hunk in output.get("structuredPatch")?.as_array()? {

@@ -1,4 +1,4 @@
-//! Questions that the model asks the person, with choices (`AskUserQuestion`).
+//! Multiple-choice questions of the model (`AskUserQuestion`).
 
 use anstyle::{AnsiColor, Style};
 use windlass_core::{
@@ -13,7 +13,7 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The questions, if that is what a call is about.
+/// The questions of a call, if it is such a call.
 pub(super) fn questions(request: &PermissionRequest) -> Option<AskUserQuestionInput> {
     (request.tool_name == "AskUserQuestion")
         .then(|| request.input.decode().ok())
@@ -34,7 +34,7 @@ pub(super) fn text(question: &Question) -> String {
     out
 }
 
-/// How an answer is given.
+/// How an answer can be given.
 pub(super) fn ways(question: &Question) -> &'static str {
     match question.multi_select {
         true => "  numbers, or your own words > ",
@@ -42,7 +42,7 @@ pub(super) fn ways(question: &Question) -> &'static str {
     }
 }
 
-/// What a typed line answers: the choices of these numbers, else the words as they are; none if it is neither.
+/// The answer of a typed line: the choices with these numbers, else the text itself; `None` if it is neither.
 pub(super) fn understand(line: &str, question: &Question) -> Option<String> {
     let line = line.trim();
     let words = line.split([',', ' ']).filter(|word| !word.is_empty());
@@ -59,7 +59,7 @@ pub(super) fn understand(line: &str, question: &Question) -> Option<String> {
     labels.map(|labels| labels.join(", "))
 }
 
-/// The call may run, and these are the answers.
+/// Allows the call, with these answers.
 pub(super) fn answered(
     mut asked: AskUserQuestionInput,
     answers: Vec<String>,
@@ -67,7 +67,7 @@ pub(super) fn answered(
     let texts = asked.questions.iter().map(|it| it.question.clone());
     asked.answers = Some(Answers(texts.zip(answers).collect()));
     PermissionResponse::Allow {
-        // What was read from JSON can be written as it.
+        // It was parsed from JSON, so it can be encoded.
         updated_input: RawJson::encode(&asked).ok(),
         updated_permissions: Vec::new(),
     }

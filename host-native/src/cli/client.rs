@@ -1,4 +1,4 @@
-//! The command line as a client of the engine, by the same protocol as an SDK: lines go in, lines come out.
+//! The command line as a client of the engine, with the same protocol as an SDK: lines in both directions.
 
 use std::{collections::HashMap, fmt};
 
@@ -19,33 +19,33 @@ use windlass_core::{
 
 use super::question::Question;
 
-/// Bytes that may wait between the engine and its client, in each direction.
+/// The buffer size between engine and client in each direction, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// The id of the first request.
 const INITIALIZE: &str = "request-1";
 
-/// What the engine has said and nobody has looked at yet.
+/// Capacity of the channel for events of the engine.
 const AHEAD: usize = 256;
 
-/// What an engine says to its client.
+/// An event from the engine.
 pub(crate) enum Heard {
-    /// A message: read, and as it was written. A kind that is not known here is only written.
+    /// A message: parsed, and as the original line. A message of an unknown kind has only the line.
     Message(Option<Box<Message>>, String),
-    /// Somebody has to decide.
+    /// A permission request that must be decided.
     Question(Question),
-    /// Nothing is owed any more.
+    /// Nothing is pending any more.
     Idle,
-    /// A session can begin.
+    /// A session can start.
     Ready,
-    /// No session can begin; why.
+    /// No session can start, for this reason.
     Refused(String),
 }
 
-/// An engine that runs beside its client.
+/// An engine that runs concurrently with its client.
 pub(crate) struct Client {
     heard: mpsc::Receiver<Heard>,
-    /// Lines for the engine; none when no more will come.
+    /// Lines for the engine; `None` after the end of the input.
     lines: Option<mpsc::UnboundedSender<String>>,
     engine: JoinHandle<Result<Ending, StartError>>,
     stop: CancellationToken,
@@ -71,49 +71,49 @@ impl Client {
         }
     }
 
-    /// The next thing that the engine says; none when it has ended.
+    /// The next event; `None` when the engine has ended.
     pub(crate) async fn next(&mut self) -> Option<Heard> {
         self.heard.recv().await
     }
 
-    /// Says something to the model.
+    /// Sends a prompt.
     pub(crate) fn prompt(&self, text: &str) {
         let message = json!({"role": "user", "content": text});
         self.send(&json!({"type": "user", "message": message, "parent_tool_use_id": null, "session_id": ""}));
     }
 
-    /// Has a session made ready.
+    /// Requests initialization of the session.
     pub(crate) fn initialize(&mut self) {
         self.request(&json!({"subtype": "initialize"}));
     }
 
-    /// Stops what is running, in good order.
+    /// Interrupts the current turn gracefully.
     pub(crate) fn interrupt(&mut self) {
         self.request(&json!({"subtype": "interrupt"}));
     }
 
-    /// No more will come: the engine ends once nothing is owed.
+    /// Ends the input: the engine ends once nothing is pending.
     pub(crate) fn finish(&mut self) {
         self.lines = None;
     }
 
-    /// How the engine ended; everything it said must have been heard.
+    /// How the engine ended. All events must have been received before.
     ///
     /// # Errors
-    /// [`StartError`] when it could not start.
+    /// [`StartError`] if it could not start.
     pub(crate) async fn ended(self) -> Result<Ending, StartError> {
         match self.engine.await {
             Ok(ending) => ending,
-            // Nobody aborts it, so it panicked, and that was told on standard error.
+            // It is never aborted, so it panicked, which was printed on standard error.
             Err(_) => Ok(Ending::Stopped),
         }
     }
 
-    /// Ends everything that runs, at once.
+    /// Stops everything at once.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         drop(self.heard);
-        // How it ended says nothing: it was told to.
+        // The result does not matter, since it was stopped.
         let _ = self.engine.await;
     }
 
@@ -125,7 +125,7 @@ impl Client {
 
     fn send(&self, frame: &Value) {
         if let Some(lines) = &self.lines {
-            // The engine has ended, and says why elsewhere.
+            // The engine has ended; the reason is reported elsewhere.
             let _ = lines.send(frame.to_string());
         }
     }
@@ -137,7 +137,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Writes lines until no more will come.
+/// Writes lines until the channel is closed.
 async fn write(mut waiting: mpsc::UnboundedReceiver<String>, mut stream: DuplexStream) {
     while let Some(line) = waiting.recv().await {
         if stream
@@ -148,11 +148,11 @@ async fn write(mut waiting: mpsc::UnboundedReceiver<String>, mut stream: DuplexS
             return; // the engine has ended
         }
     }
-    // Closing what is gone already changes nothing.
+    // Fails only if the stream is closed already.
     let _ = stream.shutdown().await;
 }
 
-/// Reads lines until the engine has said all.
+/// Reads lines until the engine closes its output.
 async fn read(
     stream: DuplexStream,
     hears: mpsc::Sender<Heard>,
@@ -185,9 +185,9 @@ async fn read(
     }
 }
 
-/// A line as a message; none of a kind that is not known here.
+/// Parses a line as a message; `None` if its kind is unknown.
 fn message(frame: &Frame, line: &str) -> Option<Box<Message>> {
-    // The engine knows it as a kind of its own, which the core has not.
+    // The engine has a message kind for this that the core does not have.
     if frame.subtype == "api_retry" {
         let mut retry: Value = serde_json::from_str(line).ok()?;
         if retry["error"] == "overloaded" {
@@ -198,7 +198,7 @@ fn message(frame: &Frame, line: &str) -> Option<Box<Message>> {
     serde_json::from_str(line).ok()
 }
 
-/// What is read of every line.
+/// The fields that are read of every line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Frame {
@@ -211,7 +211,7 @@ struct Frame {
     response: Option<Response>,
 }
 
-/// What is read of a reply. Only that to the first request says whether there is a session at all.
+/// The fields that are read of a response. Only the response to the first request says whether there is a session.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Response {
@@ -229,16 +229,16 @@ impl Response {
     }
 }
 
-/// Questions of the engine that are open.
+/// Open permission requests of the engine.
 #[derive(Default)]
 struct Questions(HashMap<String, AbortHandle>);
 
 impl Questions {
-    /// Hands a question on, and its answer back.
+    /// Passes a request on, and sends its answer back.
     fn put(&mut self, frame: Frame, answers: mpsc::WeakUnboundedSender<String>) -> Option<Heard> {
         let id = frame.request_id;
         let Some(request) = frame.request.as_ref().and_then(permission_request) else {
-            // No callback was registered and no server: there is nothing else to ask for.
+            // No callback and no server was registered, so there can be no other request.
             let error = json!({"subtype": "error", "request_id": id, "error": "this client does not answer this"});
             answer(
                 &answers,
@@ -249,7 +249,7 @@ impl Questions {
         let (sender, decided) = oneshot::channel();
         let of_question = id.clone();
         let waiting = tokio::spawn(async move {
-            // Nobody takes the question: nothing runs without an answer.
+            // Nobody decides, so there is no answer, and the call does not run.
             let Ok(response) = decided.await else { return };
             let response = decision(&response);
             let success =
@@ -263,7 +263,7 @@ impl Questions {
         Some(Heard::Question(Question::new(request, sender)))
     }
 
-    /// Nobody wants to know any more. Whoever is being asked notices.
+    /// Withdraws a request; the person being asked sees it.
     fn withdraw(&mut self, id: &str) {
         if let Some(waiting) = self.0.remove(id) {
             waiting.abort();
@@ -278,7 +278,7 @@ fn answer(answers: &mpsc::WeakUnboundedSender<String>, frame: &Value) {
     }
 }
 
-/// The question whether a call may run; none if it is another one.
+/// Parses a permission request; `None` for another request.
 fn permission_request(request: &RawJson) -> Option<PermissionRequest> {
     #[derive(Deserialize)]
     struct Form {
@@ -307,7 +307,7 @@ fn permission_request(request: &RawJson) -> Option<PermissionRequest> {
     })
 }
 
-/// A decision as the protocol has it.
+/// A decision in the form of the protocol.
 fn decision(response: &PermissionResponse) -> Value {
     match response {
         PermissionResponse::Allow {

@@ -24,7 +24,7 @@ use super::{
 
 const SCRIPT: &str = include_str!("../../demo/script.json");
 const PROMPT: &str = "Fix the failing tests";
-/// The test command; the agent may run it unasked, and nothing else.
+/// The test command, which is the only one that is allowed.
 const TESTS: [&str; 4] = ["python3", "-m", "unittest", "-q"];
 /// The file with the bug.
 const FAULTY: &str = "shop/discounts.py";
@@ -34,7 +34,7 @@ const BOLD: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// Runs the demonstration and says whether the bug is really gone.
+/// Runs the demonstration and checks that the bug is really fixed.
 pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     require_python().await?;
     let project = Project::copy().map_err(|error| {
@@ -88,13 +88,13 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     Ok(if fixed { Exit::Done } else { Exit::Failed })
 }
 
-/// Compiles the components before they are called, which takes a while the first time: a call that was
-/// shown to take seconds would give a wrong idea of what calls cost.
+/// Compiles the components before they are called, which takes a while the first time; otherwise the displayed
+/// duration of the first call would be misleading.
 async fn prepare_tools(stage: &mut Stage<Stdout>) -> Result<(), StartError> {
     let Some(cache) = Cache::of_user() else {
         return Ok(()); // nothing would be kept for the agent to find
     };
-    // Where it cannot be shown, it need not be.
+    // Not essential if it cannot be displayed.
     let _ = stage.live(Some(format!(
         "{DIM}  compiling the tools, the first time only{DIM:#}"
     )));
@@ -117,7 +117,7 @@ async fn prepare_tools(stage: &mut Stage<Stdout>) -> Result<(), StartError> {
         .map_err(|reason| StartError::Unable(format!("the tools cannot be compiled: {reason}")))
 }
 
-/// The script for a copy of the project.
+/// The script, for a copy of the project.
 fn script(root: &Path, fast: bool) -> Result<Script, StartError> {
     let Some(cwd) = root.to_str() else {
         let reason = format!(
@@ -137,7 +137,7 @@ fn script(root: &Path, fast: bool) -> Result<Script, StartError> {
     Ok(script)
 }
 
-/// What the engine is started with: the project, the model, and nothing of this machine's settings.
+/// The launch options: the project, the model, and no settings of this machine.
 fn launch(root: &Path, model: &str) -> Result<Launch, StartError> {
     let flags = Flags {
         base_url: Some(model.to_owned()),
@@ -170,7 +170,7 @@ fn introduction(root: &Path, model: &str) -> String {
     )
 }
 
-/// Something that was looked at after the run.
+/// A check after the run.
 struct Check {
     fault: Option<String>,
     found: String,
@@ -215,7 +215,7 @@ async fn tests(root: &Path) -> Check {
     match output {
         Err(error) => Check::bad(command, error.to_string()),
         Ok(output) => {
-            // unittest reports on standard error: a count, and the verdict in the last line.
+            // unittest reports on standard error: a count, and the result in the last line.
             let said = String::from_utf8_lossy(&output.stderr);
             let report: Vec<&str> = said
                 .lines()
@@ -229,7 +229,7 @@ async fn tests(root: &Path) -> Check {
     }
 }
 
-/// Looks at what is different: a bug is not fixed by changing the tests.
+/// Checks what has changed: changing the tests would not fix the bug.
 fn changes(project: &Project) -> Check {
     match project.changed().as_slice() {
         [FAULTY] => Check::good(format!("changed: {FAULTY}, nothing else")),
@@ -244,7 +244,7 @@ fn changes(project: &Project) -> Check {
     }
 }
 
-/// Asks the scripted model whether it was asked what it expected.
+/// Checks that the scripted model got the requests that it expected.
 fn conversation(server: &ModelServer) -> Check {
     match server.verify() {
         Ok(()) => Check::good("the model was asked what its script expects".to_owned()),

@@ -1,4 +1,4 @@
-//! `windlass doctor`: whether this machine has what a run needs, and what to do where it has not.
+//! `windlass doctor`: checks whether this machine has what a run needs, and what to do otherwise.
 
 use std::{
     env,
@@ -31,7 +31,7 @@ use super::{
     terminal::Stage,
 };
 
-/// How long the model server has to answer.
+/// The timeout for the model server.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 const BOLD: Style = Style::new().bold();
@@ -40,7 +40,7 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// Checks everything, one line each. Fails when a run could not work.
+/// Runs all checks and prints one line for each. Fails if a run could not work.
 pub(crate) async fn doctor(args: DoctorArgs) -> Result<Exit, StartError> {
     let mut stage = Stage::stdout();
     let mut fails = false;
@@ -63,7 +63,7 @@ pub(crate) async fn doctor(args: DoctorArgs) -> Result<Exit, StartError> {
     Ok(if fails { Exit::Failed } else { Exit::Done })
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
     verdict: Verdict,
     area: &'static str,
@@ -74,7 +74,7 @@ struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Ok,
-    /// A run works, but something in it may not.
+    /// A run works, but a part of it may not.
     Warn,
     /// No run works.
     Fail,
@@ -128,7 +128,7 @@ impl Finding {
     }
 }
 
-/// Nothing says where settings are, so there is nothing to look at.
+/// Without a configuration directory, there is nothing to check.
 fn no_config_dir(error: NoConfigDir) -> Finding {
     Finding::fail(
         "home",
@@ -137,7 +137,7 @@ fn no_config_dir(error: NoConfigDir) -> Finding {
     )
 }
 
-/// The permission rules of the settings that hold in this folder.
+/// Checks the permission rules that apply in this folder.
 fn rules() -> Finding {
     let launch = match Launch::with_flags(Flags::default(), variable) {
         Ok(launch) => launch,
@@ -172,7 +172,7 @@ fn program() -> Finding {
     )
 }
 
-/// Whether a key is there. It is never shown, not even in part.
+/// Checks whether there is a key. No part of it is ever shown.
 fn key(args: &ConnectionArgs) -> Finding {
     let auth = match start::auth_from_environment(args) {
         Ok(auth) => auth,
@@ -199,7 +199,7 @@ fn key(args: &ConnectionArgs) -> Finding {
             "none",
             format!("set {}", start::key_variables(provider)),
         ),
-        // Which server it is for is not known.
+        // It is unknown which server it is for.
         (_, Auth::None, Err(_)) => Finding::ok("key", "none; the server decides, see below"),
     }
 }
@@ -215,7 +215,7 @@ fn proxy() -> Finding {
         "NO_PROXY",
         "no_proxy",
     ];
-    // Names only: a proxy's address may contain a password.
+    // Only the names, since a proxy's address may contain a password.
     let set: Vec<&str> = names
         .into_iter()
         .filter(|name| env::var_os(name).is_some_and(|v| !v.is_empty()))
@@ -229,7 +229,7 @@ fn proxy() -> Finding {
     }
 }
 
-/// Whether the model server answers and knows the key. Costs nothing: models are listed, none is asked.
+/// Checks whether the model server answers and accepts the key. Costs nothing: it lists the models.
 async fn server(args: &ConnectionArgs) -> Finding {
     const AREA: &str = "server";
     let config = match start::endpoint(args) {
@@ -258,7 +258,7 @@ async fn server(args: &ConnectionArgs) -> Finding {
             "/v1/models?limit=1".to_owned(),
             vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
         ),
-        // Beside the endpoint that is asked in earnest.
+        // Relative to the endpoint for real requests.
         ProviderArg::Openai => {
             let asked = ChatCompletions::at(&config.base_url).path;
             (asked.replace("/chat/completions", "/models"), Vec::new())
@@ -289,7 +289,7 @@ async fn server(args: &ConnectionArgs) -> Finding {
                 duration(took)
             );
             match status {
-                // Other servers of the same API need not list models.
+                // Other servers with the same API may not support listing models.
                 200..=299 | 400 | 404 | 405 => Finding::ok(AREA, found),
                 _ => Finding::warn(
                     AREA,
@@ -314,7 +314,7 @@ async fn server(args: &ConnectionArgs) -> Finding {
     }
 }
 
-/// Whether the built-in tools can be loaded and compiled here.
+/// Checks whether the built-in tools can be loaded and compiled.
 fn components() -> Finding {
     const AREA: &str = "tools";
     let host = PluginHost::new(PluginHostConfig {
@@ -361,7 +361,7 @@ fn cache() -> Finding {
         );
     };
     let directory = cache.directory();
-    // The components were loaded before, which makes the directory.
+    // The directory was created when the components were loaded.
     match tempfile::tempfile_in(directory) {
         Ok(_) => Finding::ok(AREA, directory.display().to_string()),
         Err(error) => {

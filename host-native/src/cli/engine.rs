@@ -17,10 +17,10 @@ use super::{
     signals::{Stop, watch},
 };
 
-/// The exit code for what cannot be followed: the one that the SDKs know.
+/// The exit code for invalid options, as SDKs expect it.
 const UNUSABLE: u8 = 1;
 
-/// Serves an SDK if that is what the command line asks for.
+/// Serves an SDK if the command line requests it.
 pub(super) fn serve_if_asked() -> Option<ExitCode> {
     let words: Vec<String> = env::args_os()
         .skip(1)
@@ -29,8 +29,8 @@ pub(super) fn serve_if_asked() -> Option<ExitCode> {
     asks_for_engine(&words).then(|| serve_words(&words))
 }
 
-/// What `--version` says to an SDK and to the tools around it; none for people. They are told by the environment, or by
-/// the name under which they found the engine.
+/// The version line for an SDK and its tools; `None` for people. SDKs are recognized by the environment, or by the
+/// name of the executable.
 pub(super) fn version_line() -> Option<String> {
     let is_sdk = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let name = env::args_os().next().map(PathBuf::from);
@@ -62,7 +62,7 @@ fn serve_words(words: &[String]) -> ExitCode {
         }
     };
     let code = runtime.block_on(run(launch));
-    // A read of standard input cannot be taken back, and nothing else is left.
+    // A blocking read of standard input cannot be cancelled; nothing else is left.
     runtime.shutdown_background();
     code
 }

@@ -1,20 +1,20 @@
-//! Text that arrives in pieces, broken into lines between words.
+//! Wraps text that arrives in pieces.
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// Breaks lines as text comes in. A word is held back until it is whole.
+/// Wraps lines as text arrives. A word is held back until it is complete.
 #[derive(Debug)]
 pub(crate) struct Flow {
     columns: usize,
-    /// The column that the next character goes to.
+    /// The column of the next character.
     column: usize,
-    /// White space that is only written if a word follows on the same line.
+    /// White space that is written only if a word follows on the same line.
     space: String,
     word: String,
 }
 
 impl Flow {
-    /// Lines of so many columns; without a number, lines are as long as they come.
+    /// Lines of at most this many columns; `None` for no wrapping.
     pub(crate) fn new(columns: Option<usize>) -> Self {
         Self {
             columns: columns.unwrap_or(usize::MAX),
@@ -24,7 +24,7 @@ impl Flow {
         }
     }
 
-    /// Takes the next piece and writes what can be written of it.
+    /// Takes the next piece, and writes what is complete.
     pub(crate) fn push(&mut self, text: &str, out: &mut String) {
         for c in text.chars() {
             match c {
@@ -41,13 +41,13 @@ impl Flow {
                 _ => self.word.push(c),
             }
         }
-        // Without lines to break there is nothing to wait for.
+        // Without wrapping, nothing is held back.
         if self.columns == usize::MAX {
             self.end_word(out);
         }
     }
 
-    /// Ends the line, if one was begun.
+    /// Ends the current line, if there is one.
     pub(crate) fn end_line(&mut self, out: &mut String) {
         self.end_word(out);
         self.space.clear();
@@ -57,7 +57,7 @@ impl Flow {
         }
     }
 
-    /// Whether a line was begun and not ended.
+    /// Whether a line was started and not ended.
     pub(crate) fn is_inside_line(&self) -> bool {
         self.column > 0 || !self.word.is_empty()
     }
@@ -72,7 +72,7 @@ impl Flow {
             out.push('\n');
             self.column = 0;
         } else {
-            // At the start of a line this is its indentation.
+            // At the start of a line, this is its indentation.
             out.push_str(&self.space);
             self.column += space;
         }
@@ -87,7 +87,7 @@ impl Flow {
 mod tests {
     use super::*;
 
-    /// What comes of these pieces in ten columns.
+    /// The output for these pieces, in ten columns.
     fn flowed(pieces: &[&str]) -> String {
         let mut flow = Flow::new(Some(10));
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The environment of this process, and the keys that are no longer in it.
+//! The environment of this process, and the keys that were removed from it.
 
 use std::{env, sync::OnceLock};
 
@@ -6,9 +6,9 @@ use windlass::credentials::Credentials;
 
 static HANDED_OVER: OnceLock<Credentials> = OnceLock::new();
 
-/// Takes the keys out of the environment, and closes this process to the programs that it starts. To be called before anything else.
+/// Removes the keys from the environment, and protects this process from the programs that it starts. Must be called first.
 ///
-/// Where that is not possible the program works all the same: what it starts is given no keys either way.
+/// If that fails, the program works anyway: the programs that it starts get no keys in either case.
 pub(crate) fn put_away() {
     #[cfg(unix)]
     {
@@ -24,7 +24,7 @@ pub(crate) fn put_away() {
     }
 }
 
-/// The value of a variable, be it still in the environment or not. An empty one is none.
+/// The value of a variable, whether it was removed from the environment or not. An empty value counts as unset.
 pub(crate) fn variable(name: &str) -> Option<String> {
     let handed_over = HANDED_OVER.get().and_then(|keys| keys.get(name));
     handed_over

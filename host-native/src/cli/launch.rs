@@ -1,4 +1,4 @@
-//! From flags and environment to what an engine is started with.
+//! Builds an engine's launch options from flags and environment.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use super::{
     start::{StartError, check_key},
 };
 
-/// Says for how many milliseconds a model server may send nothing of its response.
+/// Names the time that a model server may send no content, in milliseconds.
 const IDLE_VARIABLE: &str = "CLAUDE_STREAM_IDLE_TIMEOUT_MS";
 
-/// What the flags ask for. `wants_partial` says whether the model's stream is shown as it comes, `has_person` whether
+/// The launch options for these flags. `wants_partial`: the model's stream is shown as it arrives. `has_person`:
 /// somebody can be asked.
 ///
 /// # Errors
-/// [`StartError`]: the first flag that makes no sense, or a key or file that is missing.
+/// [`StartError`]: the first invalid flag, or a missing key or file.
 pub(crate) fn launch(
     args: &RunArgs,
     wants_partial: bool,
@@ -41,7 +41,7 @@ pub(crate) fn launch(
             "{IDLE_VARIABLE} is a number of milliseconds, not `{idle}`"
         )));
     }
-    // It says when nothing is owed any more.
+    // State frames say when nothing is pending any more.
     launch.states = StateFrames::ForSdk;
     launch.longest_frame = None;
     launch.tells_refusals = false;
@@ -58,10 +58,10 @@ pub(crate) fn launch(
     Ok(launch)
 }
 
-/// What an engine would be started with that nobody runs: for questions about permissions.
+/// Launch options for evaluating permissions without running an engine.
 ///
 /// # Errors
-/// [`StartError`]: a flag that makes no sense.
+/// [`StartError`]: an invalid flag.
 pub(crate) fn permissions_only(args: &PermissionArgs) -> Result<Launch, StartError> {
     let launch = Launch::with_flags(permission_flags(args)?, variable)?;
     Ok(with_permissions(launch, args))
@@ -76,7 +76,7 @@ fn with_permissions(mut launch: Launch, args: &PermissionArgs) -> Launch {
     launch
 }
 
-/// What may run, as flags.
+/// The permission arguments as flags.
 fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
     let names = |names: &String| -> Vec<String> {
         let names = names.split(',').map(|name| name.trim().to_owned());
@@ -86,10 +86,10 @@ fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
         allowed_tools: rules("--allowedTools", &args.allowed_tools)?,
         disallowed_tools: rules("--disallowedTools", &args.disallowed_tools)?,
         permission_mode: args.permission_mode,
-        // The mode by its name on the command line is as explicit as the flag.
+        // Naming the mode on the command line is as explicit as the flag.
         bypass: args.dangerously_skip_permissions
             || args.permission_mode == Some(Mode::BypassPermissions),
-        // Who cannot ask anybody says so, and which flag would let a call run.
+        // Even without a person, requests come here, so that the refusal can name the flag that would allow the call.
         permission_prompt_tool: Some("stdio".to_owned()),
         settings: args.settings.clone(),
         setting_sources: args.setting_sources.as_ref().map(names),
@@ -137,7 +137,7 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
     }
     Ok(Flags {
         include_partial_messages: wants_partial,
-        // The messages have the model's text of a command; what runs stands in the engine's log.
+        // Messages contain the model's text of a command; the engine's log contains the form that is run.
         debug: args.debug,
         debug_topics: vec!["commands".to_owned()],
         model: filled(&args.model),
@@ -170,7 +170,7 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
     })
 }
 
-/// How the model is reached, as flags.
+/// The connection arguments as flags.
 pub(crate) fn connection(args: &ConnectionArgs) -> Flags {
     let ca_file = args.ca_file.as_ref();
     Flags {
@@ -184,7 +184,7 @@ pub(crate) fn connection(args: &ConnectionArgs) -> Flags {
     }
 }
 
-/// The tools that there are at all.
+/// The built-in tools to offer.
 fn tools(values: &[String]) -> Result<Vec<String>, StartError> {
     let names = list(values);
     if names == ["default"] {
@@ -199,7 +199,7 @@ fn tools(values: &[String]) -> Result<Vec<String>, StartError> {
     }
 }
 
-/// The rules of a flag. Each is read here, so that a complaint names the flag.
+/// The rules of a flag. They are parsed here, so that an error names the flag.
 fn rules(flag: &str, values: &[String]) -> Result<Vec<String>, StartError> {
     let rules = list(values);
     for rule in &rules {

@@ -1,4 +1,4 @@
-//! The command line: what is asked, how it is shown, and the exit code.
+//! The command line: input, output and exit codes.
 
 #[cfg(unix)]
 mod anew;
@@ -43,23 +43,23 @@ use self::{
     start::StartError,
 };
 
-/// How long what still runs at the end has to be stopped.
+/// How long remaining tasks may take to stop at the end.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
-/// How the process ends. The codes are documented in `docs/cli.md`.
+/// How the process exits. The codes are documented in `docs/cli.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
-    /// All is well.
+    /// Success.
     Done,
-    /// The run ended in an error, or what was checked is not as it should be.
+    /// The run ended with an error, or a check failed.
     Failed,
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage,
-    /// A file, a key or a setting that is needed cannot be used; nothing was started.
+    /// A required file, key or setting cannot be used; nothing was started.
     NotStarted,
     /// A signal ended it.
     Signal(Signal),
-    /// Nobody reads what it prints.
+    /// The reader of its output is gone.
     PipeClosed,
 }
 
@@ -76,17 +76,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 pub(crate) fn main() -> ExitCode {
     keys::put_away();
-    // An SDK's command line is another one: what this one would refuse it passes over.
+    // SDKs use a different command line, in which options that are unknown here are ignored.
     if let Some(code) = engine::serve_if_asked() {
         return code;
     }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(error) => {
-            // Help was asked for, or usage is explained; a closed pipe changes neither.
+            // Prints help or usage; a closed pipe does not matter.
             let _ = error.print();
             return match error.use_stderr() {
                 true => Exit::Usage.into(),
@@ -121,7 +121,7 @@ fn print_version() -> Result<Exit, StartError> {
     })
 }
 
-/// Turns the work on a runtime of its own. What still runs at its end is stopped.
+/// Runs a future on a new runtime. Tasks that are left at its end are stopped.
 fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Exit, StartError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -133,7 +133,7 @@ fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Ex
     done
 }
 
-/// `windlass "what to do"`, and a conversation where nobody said what.
+/// `windlass "what to do"`, or a conversation without a prompt.
 async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
     if args.resume.as_deref() == Some("") {
         anstream::eprintln!("windlass: --resume takes the id of a session; this folder has these:");
@@ -169,10 +169,10 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
     run::run(launch, given, front, &mut reporter, stops).await
 }
 
-/// Says why nothing was started.
+/// Prints why nothing was started.
 fn complain(error: &StartError) -> Exit {
     if let StartError::Usage(problem) = error {
-        // In the same words as clap's own complaints, with the usage below.
+        // In the style of clap's own errors, with the usage.
         let explained =
             CommandLine::command().error(clap::error::ErrorKind::ValueValidation, problem);
         let _ = explained.print(); // standard error is all there is to say it on

@@ -1,4 +1,4 @@
-//! `windlass model serve`: the scripted model behind an address on loopback.
+//! `windlass model serve`: the scripted model behind a loopback address.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use super::{
     terminal::Stage,
 };
 
-/// Serves until a signal comes; says then whether the script was followed to its end.
+/// Serves until a signal arrives; then reports whether the script was followed to its end.
 pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, StartError> {
     let unusable = |reason: String| StartError::File {
         what: "the script",
@@ -31,7 +31,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, StartError> {
     let server = ModelServer::start_with(script, options)
         .map_err(|error| StartError::Unable(error.to_string()))?;
     let mut stops = signals::watch().map_err(StartError::Runtime)?;
-    // For whoever started it: the address, and that it listens.
+    // Tells whoever started it the address, and that it is listening.
     if Stage::stdout()
         .plain(&format!("{}\n", server.url()))
         .is_err()
@@ -42,7 +42,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, StartError> {
         "windlass: set ANTHROPIC_BASE_URL={url}, or OPENAI_BASE_URL={url}/v1; Ctrl-C ends it",
         url = server.url()
     );
-    // The other end lives as long as the runtime.
+    // The sender lives as long as the runtime.
     let _ = stops.wait_for(|stop| *stop != Stop::No).await;
     match server.verify() {
         Ok(()) => Ok(Exit::Done),

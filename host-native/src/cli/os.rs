@@ -1,4 +1,4 @@
-//! What the command line needs of the operating system beyond the standard library.
+//! Operating system functions that the standard library lacks.
 
 #[cfg(unix)]
 pub(crate) use unix::*;
@@ -16,7 +16,7 @@ mod unix {
 
     use crate::cli::signals::Signal;
 
-    /// Columns of the terminal; none without one.
+    /// The width of the terminal in columns; `None` without a terminal.
     pub(crate) fn columns() -> Option<usize> {
         let size = tcgetwinsize(io::stdout())
             .or_else(|_| tcgetwinsize(io::stderr()))
@@ -24,26 +24,26 @@ mod unix {
         (size.ws_col > 0).then_some(usize::from(size.ws_col))
     }
 
-    /// Forgets what was typed and not yet read: nobody answers a question before seeing it.
+    /// Discards input that was typed but not read, so that it does not answer a question before it is shown.
     pub(crate) fn discard_typed_ahead() {
-        // Fails only where standard input is no terminal, and then nothing was typed.
+        // Fails only if standard input is not a terminal; then there is nothing to discard.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
 
-    /// Listens for Ctrl-C, for requests of the system to stop, and for the end of the terminal.
+    /// Listens for Ctrl-C, termination requests, and the loss of the terminal.
     #[derive(Debug)]
     pub(crate) struct Listener {
         interrupts: tokio::signal::unix::Signal,
         terminations: tokio::signal::unix::Signal,
-        /// None where whoever started this process wanted it to outlive the terminal (`nohup`).
+        /// `None` if the process is meant to outlive the terminal (`nohup`).
         hangups: Option<tokio::signal::unix::Signal>,
     }
 
     impl Listener {
-        /// Listens from now on: the signals no longer end the process by themselves.
+        /// Starts listening: the signals no longer end the process by themselves.
         ///
         /// # Errors
-        /// What the system says.
+        /// The error of the operating system.
         pub(crate) fn new() -> io::Result<Self> {
             let hangups = match ignores_hangups() {
                 true => None,
@@ -72,7 +72,7 @@ mod unix {
         }
     }
 
-    /// Whether SIGHUP was being ignored when this process started. Only Linux tells; elsewhere it is taken not to be.
+    /// Whether SIGHUP was ignored when this process started. Only Linux reports it; elsewhere `false`.
     fn ignores_hangups() -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status
@@ -83,17 +83,17 @@ mod unix {
         ignored.is_some_and(|mask| mask & 1 != 0)
     }
 
-    /// Returns when nobody reads standard output any more, without anything being written to it. Never where the system
-    /// does not tell: for a file, and on systems that report only the next write.
+    /// Returns when the reader of standard output is gone, without writing anything. Never returns if the system does
+    /// not report it: for a file, and on systems that report it only with the next write.
     pub(crate) async fn output_closed() {
         let (tell, told) = oneshot::channel();
-        // A pipe that blocks is none that tokio may watch: the flag is shared with whoever else has the pipe.
+        // tokio cannot watch a blocking pipe, and its blocking flag is shared with other processes.
         let watching = thread::Builder::new()
             .name("output".to_owned())
             .stack_size(64 * 1024)
             .spawn(move || {
                 if until_output_closes().is_ok() {
-                    // The engine has ended meanwhile.
+                    // The receiver may be gone.
                     let _ = tell.send(());
                 }
             });
@@ -105,7 +105,7 @@ mod unix {
     fn until_output_closes() -> io::Result<()> {
         let mut poll = Poll::new()?;
         let output = io::stdout().as_raw_fd();
-        // Nothing comes to be read from an output: the only event is the end of the other side, which is always told.
+        // An output never becomes readable: the only event is the closing of the other end, which is always reported.
         poll.registry()
             .register(&mut SourceFd(&output), Token(0), Interest::READABLE)?;
         let mut events = Events::with_capacity(1);
@@ -128,12 +128,12 @@ mod unix {
 mod other {
     use crate::cli::signals::Signal;
 
-    /// Unknown here.
+    /// Not available on this system.
     pub(crate) fn columns() -> Option<usize> {
         None
     }
 
-    /// Nothing to do here.
+    /// Does nothing on this system.
     pub(crate) fn discard_typed_ahead() {}
 
     /// Listens for Ctrl-C.
@@ -141,10 +141,10 @@ mod other {
     pub(crate) struct Listener;
 
     impl Listener {
-        /// Listens from the first [`Listener::next`] on.
+        /// Starts listening with the first [`Listener::next`].
         ///
         /// # Errors
-        /// None here.
+        /// None on this system.
         pub(crate) fn new() -> std::io::Result<Self> {
             Ok(Self)
         }
@@ -158,7 +158,7 @@ mod other {
         }
     }
 
-    /// Not told here: it is noticed with the next write.
+    /// Not reported on this system: the next write fails.
     pub(crate) async fn output_closed() {
         std::future::pending().await
     }

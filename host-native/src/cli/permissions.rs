@@ -1,4 +1,4 @@
-//! `windlass permissions`: what rules and settings come to.
+//! `windlass permissions`: evaluates rules and settings.
 
 use serde::Serialize;
 use windlass::engine::{ExplainError, explain_call, lint_settings};
@@ -13,10 +13,10 @@ use super::{
     terminal::Stage,
 };
 
-/// Does what was asked for.
+/// Runs the command.
 ///
 /// # Errors
-/// [`StartError`]: flags or settings that cannot be used, or a call that is none.
+/// [`StartError`]: invalid flags or settings, or an invalid call.
 pub(crate) fn permissions(command: PermissionsCommand) -> Result<Exit, StartError> {
     match command {
         PermissionsCommand::Explain(args) => explain(&args),
@@ -33,7 +33,7 @@ fn explain(args: &ExplainArgs) -> Result<Exit, StartError> {
     print(&explanation, &explanation.to_string(), args.json)
 }
 
-/// Exits with 1 where something was found.
+/// Exits with 1 if there are findings.
 fn lint(args: &LintArgs) -> Result<Exit, StartError> {
     let launch = permissions_only(&args.permissions)?;
     let findings = lint_settings(&launch)?;
@@ -50,7 +50,7 @@ fn lint(args: &LintArgs) -> Result<Exit, StartError> {
     })
 }
 
-/// A call as it is written in rules: the tool, and what stands in parentheses as it is.
+/// Parses a call written like a rule: the tool, and the text in parentheses unchanged.
 fn call(text: &str) -> RuleValue {
     let text = text.trim();
     let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));

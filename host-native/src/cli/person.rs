@@ -1,4 +1,4 @@
-//! The person at the terminal: who is asked, and what they type.
+//! The person at the terminal: questions and typed answers.
 
 use std::{
     io::{self, BufRead as _, Write as _},
@@ -24,20 +24,20 @@ use super::{
 
 pub(super) const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Columns of a terminal that does not tell.
+/// The assumed width of a terminal that does not report it, in columns.
 const USUAL_COLUMNS: usize = 80;
 
 /// The person at the terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Person {
-    /// Lines that were typed; the thread that reads them is started by the first question.
+    /// Typed lines; the first question starts the thread that reads them.
     lines: Option<mpsc::UnboundedReceiver<(Instant, String)>>,
-    /// What was answered with "always".
+    /// Rules accepted with "always".
     always: Vec<PermissionUpdate>,
 }
 
 impl Person {
-    /// Asks whether the files of this folder may do what they say.
+    /// Asks whether the files of this folder may do what they declare.
     pub(crate) async fn trusts(&mut self, folder: &str, files: &[Brought]) -> bool {
         let question = trust::Question::about(folder, files);
         eprint!("{}", question.text());
@@ -57,7 +57,7 @@ impl Person {
         }
     }
 
-    /// Waits for the next prompt, behind a mark that asks for it; none at the end of the input.
+    /// Waits for the next prompt, after printing a prompt mark; `None` at the end of the input.
     pub(crate) async fn prompt(&mut self, mut with_mark: bool) -> Option<String> {
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
@@ -75,7 +75,7 @@ impl Person {
         }
     }
 
-    /// Puts the model's questions, one after the other; none at the end of the input.
+    /// Asks the model's questions one after another; `None` at the end of the input.
     async fn choose(&mut self, asked: AskUserQuestionInput) -> Option<PermissionResponse> {
         let mut answers = Vec::new();
         for question in &asked.questions {
@@ -96,7 +96,7 @@ impl Person {
         Some(choices::answered(asked, answers))
     }
 
-    /// Asks and passes the answer on. A question that is dropped half-way is denied.
+    /// Asks and sends the answer. A question that is dropped half-way is denied.
     pub(crate) async fn ask(&mut self, question: Question) {
         let Question {
             request,
@@ -105,7 +105,7 @@ impl Person {
         if let Some(asked) = choices::questions(&request) {
             let response = tokio::select! {
                 response = self.choose(asked) => response,
-                // The run was interrupted: nobody waits for the answer.
+                // The run was interrupted, so nobody waits for the answer.
                 () = answer.closed() => {
                     eprint!("\n");
                     return;
@@ -116,7 +116,7 @@ impl Person {
             return;
         }
         if lasting(&request).is_some_and(|change| self.always.contains(&change)) {
-            // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
+            // A rule may not match the call it was suggested for (a command with quotes), but the person was asked already.
             let _ = answer.send(PermissionResponse::allow());
             return;
         }
@@ -130,7 +130,7 @@ impl Person {
             let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
             let line = tokio::select! {
                 line = answer_after(asked_at, lines) => line,
-                // The run was interrupted: nobody waits for the answer.
+                // The run was interrupted, so nobody waits for the answer.
                 () = answer.closed() => {
                     eprint!("\n");
                     return;
@@ -152,12 +152,12 @@ impl Person {
         {
             self.always.extend(updated_permissions.iter().cloned());
         }
-        // Whoever asked may be gone; then nothing runs.
+        // The receiver may be gone; then nothing runs.
         let _ = answer.send(response);
     }
 }
 
-/// The next line that was typed after the question was put; none at the end of input.
+/// The next line typed after the question was shown; `None` at the end of input.
 async fn answer_after(
     asked_at: Instant,
     lines: &mut mpsc::UnboundedReceiver<(Instant, String)>,
@@ -170,8 +170,7 @@ async fn answer_after(
     }
 }
 
-/// Lines of standard input with the time they were read, from a thread of their own: a read cannot be
-/// taken back.
+/// Lines of standard input with the time they were read, from a separate thread, because a blocking read cannot be cancelled.
 fn read_lines() -> mpsc::UnboundedReceiver<(Instant, String)> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {

@@ -1,21 +1,20 @@
-//! Text from elsewhere, made safe to show on a terminal.
+//! Makes untrusted text safe for a terminal.
 //!
-//! What a model, a tool or a server says must not move the cursor, change colours, hide text or
-//! look like a question of ours.
+//! Text from a model, a tool or a server must not move the cursor, change colours, hide text or imitate a question of
+//! this program.
 
 use std::{borrow::Cow, fmt::Write as _};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Whether a character would do something to the terminal rather than stand in it.
+/// Whether a character controls the terminal instead of being displayed.
 fn acts(c: char) -> bool {
     let bidirectional = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}');
     let line_separator = matches!(c, '\u{2028}' | '\u{2029}');
     (c.is_control() && c != '\n' && c != '\t') || bidirectional || line_separator
 }
 
-/// The text with line ends and tabs kept; other control characters become visible signs, carriage
-/// returns disappear.
+/// Keeps line ends and tabs; other control characters become visible symbols, and carriage returns are removed.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -39,12 +38,12 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text on one line: safe, and every run of white space is one space.
+/// The text on one line: safe, with every run of white space as one space.
 pub(crate) fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The beginning of a line that fits into so many columns; `…` stands for what is cut.
+/// The beginning of a line that fits into this many columns; `…` replaces the rest.
 pub(crate) fn fit(line: &str, columns: usize) -> Cow<'_, str> {
     if line.width() <= columns {
         return Cow::Borrowed(line);
@@ -62,7 +61,7 @@ pub(crate) fn fit(line: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Milliseconds as people read them.
+/// A duration in milliseconds, formatted for people.
 pub(crate) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -71,7 +70,7 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -9,13 +9,13 @@ use std::{
 
 use super::start::StartError;
 
-/// The most that is taken from standard input: more than any model takes in.
+/// The maximum number of bytes read from standard input: more than any model accepts.
 const LONGEST: u64 = 10 << 20;
-/// How long a pipe may stay silent when there is a prompt without it. A program that was started with
-/// an open pipe that nobody writes to must not wait for ever.
+/// How long to wait for input from a pipe if there is also a prompt argument. A program started with an open pipe
+/// that nobody writes to must not wait forever.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The prompt of the command line with what is piped in below it, or either alone.
+/// The prompt of the command line followed by piped input, or either alone.
 pub(crate) fn read(given: Option<&str>) -> Result<String, StartError> {
     let piped = if io::stdin().is_terminal() {
         None
@@ -38,10 +38,10 @@ pub(crate) fn read(given: Option<&str>) -> Result<String, StartError> {
     Ok(prompt)
 }
 
-/// What is piped in; none if that is nothing.
+/// The piped input; `None` if it is empty.
 fn piped(is_extra: bool) -> Result<Option<String>, StartError> {
     let (sender, receiver) = mpsc::channel();
-    // A thread of its own, because a read cannot be given up.
+    // A separate thread, because a blocking read cannot be cancelled.
     thread::spawn(move || {
         let mut taken = Vec::new();
         let mut input = io::stdin().lock().take(LONGEST + 1);
@@ -51,7 +51,7 @@ fn piped(is_extra: bool) -> Result<Option<String>, StartError> {
             let _ = sender.send(None); // something came, or the end: from now on it is waited for
             input.read_to_end(&mut taken)
         });
-        // Nobody listens any more when the pipe stayed silent for too long.
+        // The receiver is gone after the timeout.
         let _ = sender.send(Some(read.map(|_| taken)));
     });
     let patience = if is_extra { PATIENCE } else { Duration::MAX };

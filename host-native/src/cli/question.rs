@@ -1,7 +1,7 @@
-//! The question whether a call may run: y, n, or always in this session.
+//! The permission prompt: y, n, or always in this session.
 //!
-//! What is asked about was written by a model. It is shown whole, wrapped and behind a bar, so that
-//! no text of it can pass for a line of the question.
+//! The call was written by a model. It is shown completely, wrapped and behind a bar, so that no part of it can
+//! imitate a line of the prompt.
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
@@ -19,13 +19,13 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Lines of one field that are shown; commands are shown to their end.
+/// The maximum number of lines shown per field; commands are shown completely.
 const SHOWN_LINES: usize = 30;
 
 /// Fields that are shown first, in this order: a change reads from old to new.
 const FIELD_ORDER: [&str; 4] = ["command", "file_path", "old_string", "new_string"];
 
-/// A question on its way to the person, with the way back.
+/// A permission request, with the channel for its answer.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(super) request: PermissionRequest,
@@ -33,7 +33,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// A question, and the way back for its answer.
+    /// A request, with the channel for its answer.
     pub(crate) fn new(
         request: PermissionRequest,
         answer: oneshot::Sender<PermissionResponse>,
@@ -46,16 +46,16 @@ impl Question {
         &self.request.tool_use_id
     }
 
-    /// Says no because nobody can be asked; gives the words.
+    /// Denies because nobody can be asked, and returns the message.
     pub(crate) fn refuse(self) -> String {
         let words = refusal(&self.request);
-        // Whoever asked may have been interrupted meanwhile.
+        // The receiver may be gone after an interruption.
         let _ = self.answer.send(PermissionResponse::deny(words.clone()));
         words
     }
 }
 
-/// The refusal where nobody can be asked. The model reads it, and so does the person afterwards.
+/// The message when nobody can be asked. It is read by the model, and later by the person.
 pub(super) fn refusal(request: &PermissionRequest) -> String {
     format!(
         "{} needs permission ({}), and there is no terminal to ask at. {}",
@@ -65,7 +65,7 @@ pub(super) fn refusal(request: &PermissionRequest) -> String {
     )
 }
 
-/// How a call could have run without a question.
+/// How the call could have been allowed in advance.
 fn way(request: &PermissionRequest) -> String {
     let rule = match request.suggested_rule() {
         _ if request.suggestions.is_empty() => {
@@ -74,20 +74,20 @@ fn way(request: &PermissionRequest) -> String {
         Some(rule) => rule,
         None => request.tool_name.clone(),
     };
-    // The flag takes several rules, and a line may look like the end of one.
+    // The flag takes several rules, and the rule's text may contain separators.
     match rules_of(&rule).as_slice() {
         [one] if *one == rule => format!("It would run with --allowedTools {}.", shell_word(&rule)),
         _ => "No flag can say this rule; permissions.allow in the settings can.".to_owned(),
     }
 }
 
-/// What "always" would change: the narrowest of what was suggested, for this session.
+/// What "always" would change: the narrowest suggestion, for this session.
 pub(super) fn lasting(request: &PermissionRequest) -> Option<PermissionUpdate> {
     let narrowest = request.suggestions.first()?;
     Some(narrowest.clone().for_session())
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -96,7 +96,7 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What a typed line means; none if it means nothing.
+/// The meaning of a typed line; `None` if it has none.
 pub(super) fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionResponse> {
     let (word, rest) = match line.trim().split_once(char::is_whitespace) {
         Some((word, rest)) => (word, rest.trim()),
@@ -142,7 +142,7 @@ pub(super) fn ways(request: &PermissionRequest) -> String {
             mode: Mode::AcceptEdits,
             ..
         }) => format!(", {BOLD}a{BOLD:#} all edits here, in this session"),
-        // What stands in the parentheses is the model's: it was shown above and has no place here.
+        // The text in parentheses comes from the model and was shown above, so it is not repeated here.
         Some(_) => match request.suggested_rule() {
             Some(rule) if !rule.contains('(') => format!(
                 ", {BOLD}a{BOLD:#} always {}, in this session",
@@ -154,7 +154,7 @@ pub(super) fn ways(request: &PermissionRequest) -> String {
     format!("  {BOLD}y{BOLD:#} yes, {BOLD}n{BOLD:#} no{always} > ")
 }
 
-/// The input, field by field. A command is all of it shown: what is approved must be seen.
+/// The input, field by field. A command is shown completely, since what is approved must be visible.
 fn details(request: &PermissionRequest) -> Vec<String> {
     let Ok(fields) = request.input.decode::<Map<String, Value>>() else {
         return vec![request.input.get().to_owned()];
@@ -194,7 +194,7 @@ fn details(request: &PermissionRequest) -> Vec<String> {
     lines
 }
 
-/// A line in pieces of at most so many columns.
+/// Splits a line into pieces of at most this many columns.
 fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut used = 0;

@@ -1,6 +1,6 @@
-//! Messages as text for people: a pure function of the messages and the time they came.
+//! Renders messages as text for people: a pure function of the messages and their times of arrival.
 //!
-//! The text carries ANSI styles; whoever writes it strips them where they are not wanted.
+//! The text contains ANSI styles; the writer strips them if they are not wanted.
 
 mod stream;
 
@@ -29,34 +29,34 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// Frames of the sign that something is going on.
+/// The frames of the activity indicator.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/// Milliseconds a frame stands.
+/// The duration of a frame, in milliseconds.
 const FRAME_MS: u64 = 100;
-/// Tools that only read: their calls run side by side.
+/// Tools that only read: their calls run concurrently.
 const READING: [&str; 5] = ["Read", "Glob", "Grep", "TaskOutput", "TodoWrite"];
-/// Columns where there is no terminal to ask.
+/// The width without a terminal, in columns.
 const USUAL_COLUMNS: usize = 100;
 
-/// What is on the screen and what is still to come.
+/// The state of the display.
 #[derive(Debug)]
 pub(crate) struct Screen {
     cwd: String,
     columns: usize,
     verbose: bool,
-    /// Calls without a result, in their order.
+    /// Calls without a result, in order.
     calls: Vec<Running>,
-    /// The text of the model, line by line.
+    /// Wraps the model's text.
     flow: Flow,
-    /// Whether lines about calls were shown last: text keeps a distance from them.
+    /// Whether lines about calls were shown last: an empty line separates text from them.
     after_calls: bool,
-    /// The text of the response that is streaming.
+    /// The text of the response being streamed.
     stream: TextStream,
-    /// Whether the open text block has shown anything: empty lines before it are left out.
+    /// Whether the open text block has shown anything: leading empty lines are omitted.
     inside_block: bool,
-    /// When the model began to be waited for; none when it is not.
+    /// Since when the model is being waited for; `None` if it is not.
     waiting_since: Option<u64>,
-    /// The model has said something since the turn began.
+    /// Whether the model has sent text in this turn.
     has_said: bool,
 }
 
@@ -65,12 +65,12 @@ struct Running {
     id: String,
     tool: String,
     input: String,
-    /// When it began; none while it waits for those before it.
+    /// When it started; `None` while it waits for earlier calls.
     since: Option<u64>,
 }
 
 impl Screen {
-    /// A screen. Without a width, text is not broken into lines and calls get lines of the usual length.
+    /// A display. Without a width, text is not wrapped and lines about calls have the default width.
     pub(crate) fn new(columns: Option<usize>, verbose: bool) -> Self {
         let wide_enough = |columns: usize| columns.max(20);
         Self {
@@ -87,8 +87,7 @@ impl Screen {
         }
     }
 
-    /// The text that a message adds; `at` is when it came, in milliseconds of any clock that only
-    /// goes forward.
+    /// The text for a message; `at` is its time of arrival in milliseconds of any monotonic clock.
     pub(crate) fn show(&mut self, message: &Message, at: u64) -> String {
         let mut out = String::new();
         match message {
@@ -113,7 +112,7 @@ impl Screen {
         out
     }
 
-    /// What is going on right now, in one line without its end; nothing while text is coming in.
+    /// The current activity in one line, without a line end; `None` while text is arriving.
     pub(crate) fn status(&self, at: u64) -> Option<String> {
         if self.flow.is_inside_line() {
             return None;
@@ -132,7 +131,7 @@ impl Screen {
             ),
         };
         let elapsed = at.saturating_sub(since);
-        // The remainder is below the number of frames, which fits any integer.
+        // The remainder is less than the number of frames, which fits any integer.
         let frame = SPINNER[(at / FRAME_MS % SPINNER.len() as u64) as usize];
         let what = fit(&what, self.columns.saturating_sub(16)).into_owned();
         Some(format!(
@@ -141,7 +140,7 @@ impl Screen {
         ))
     }
 
-    /// Somebody was asked about a call and has answered: from now on it runs.
+    /// A permission request for a call was answered: the call runs from now on.
     pub(crate) fn answered(&mut self, tool_use_id: &str, at: u64) {
         let call = self.calls.iter_mut().find(|call| call.id == tool_use_id);
         if let Some(call) = call {
@@ -149,8 +148,7 @@ impl Screen {
         }
     }
 
-    /// Begins the calls whose turn it is, by the rule of the loop: readers run side by side, the others
-    /// one after another.
+    /// Starts the calls that can run, by the engine's rule: calls that only read run concurrently, others one after another.
     fn begin_calls(&mut self, at: u64) {
         let mut only_reading = true;
         for (index, call) in self.calls.iter_mut().enumerate() {
@@ -162,7 +160,7 @@ impl Screen {
         }
     }
 
-    /// Ends the line that text was left in, before something else is shown.
+    /// Ends an incomplete line of text before something else is shown.
     pub(crate) fn end_line(&mut self, out: &mut String) {
         self.inside_block = false;
         self.flow.end_line(out);
@@ -245,7 +243,7 @@ impl Screen {
         for block in blocks.filter_map(|block| RawObject::parse(block.get()).ok()) {
             let string = |field: &str| block.get_string(field).unwrap_or_default();
             match string("type").as_str() {
-                // A failed response says in its text what the result will say too.
+                // The text of a failed response is repeated in the result.
                 "text" if !streamed && response.error.is_none() => {
                     self.text(out, &string("text"));
                     self.end_line(out);
@@ -335,7 +333,7 @@ impl Screen {
         self.calls.clear();
         self.waiting_since = None;
         self.end_line(out);
-        // What did not come from the model: a hook that stopped the prompt, the answer to a command.
+        // Text that does not come from the model: of a hook that stopped the prompt, or the answer to a command.
         if let Some(text) =
             (result.result.as_deref()).filter(|_| !self.has_said && !result.is_error)
         {
@@ -346,7 +344,7 @@ impl Screen {
         let usage = &result.usage;
         let (style, sign, verdict) = match result.subtype {
             ResultSubtype::Success if !result.is_error => (GOOD, '✓', Cow::Borrowed("done")),
-            // A model server that failed: the text says how.
+            // The model server failed: the text says how.
             ResultSubtype::Success => {
                 let text = result.result.as_deref().unwrap_or_default();
                 (BAD, '✗', Cow::Owned(one_line(text)))
@@ -388,7 +386,7 @@ impl Screen {
     }
 }
 
-/// The cost to a hundredth of a cent; a model without a price is not for free.
+/// The cost with four decimals; a model without a price is not shown as free.
 fn cost(result: &ResultMessage) -> String {
     if result.total_cost_usd == Usd::default() && result.usage.output_tokens > 0 {
         return "cost unknown".to_owned();
@@ -397,7 +395,7 @@ fn cost(result: &ResultMessage) -> String {
     format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
 }
 
-/// The text of a tool result: a string, or the text blocks of a list.
+/// The text of a tool result: a string, or the text blocks of an array.
 fn result_text(content: &RawJson) -> String {
     if let Ok(text) = content.decode::<String>() {
         return text;

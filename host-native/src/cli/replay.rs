@@ -1,4 +1,4 @@
-//! `windlass replay JOURNAL`: the loop again, with what was recorded.
+//! `windlass replay JOURNAL`: replays a recorded run.
 
 mod live;
 
@@ -8,7 +8,7 @@ use windlass::core::journal::Journal;
 
 use super::{Exit, args::ReplayArgs, start::StartError, terminal::Stage};
 
-/// Replays a journal and says whether it goes the same way.
+/// Replays a journal and reports whether it takes the same course.
 pub(crate) async fn replay(args: ReplayArgs) -> Result<Exit, StartError> {
     let unusable = |reason: String| StartError::File {
         what: "the journal",

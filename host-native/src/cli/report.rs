@@ -1,4 +1,4 @@
-//! What is printed of a run, in each of the output forms.
+//! Prints a run in each of the output formats.
 
 use std::{
     io::{self, Stderr, Stdout, Write as _},
@@ -14,21 +14,21 @@ use super::{
     terminal::Stage,
 };
 
-/// The forms.
+/// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Everything as it happens, for people.
     People,
-    /// The final text alone.
+    /// Only the final text.
     Answer,
     /// The result message.
     Json,
-    /// Every message, one a line.
+    /// Every message, one per line.
     StreamJson,
 }
 
 impl Form {
-    /// The form that the flags ask for.
+    /// The format requested by the flags.
     pub(crate) fn of(args: &RunArgs) -> Self {
         match args.output_format {
             OutputFormat::Text if args.print => Self::Answer,
@@ -38,7 +38,7 @@ impl Form {
         }
     }
 
-    /// Whether the model's stream is wanted as it comes.
+    /// Whether the model's stream is needed as it arrives.
     pub(crate) fn wants_partial_messages(self, args: &RunArgs) -> bool {
         match self {
             Self::People => true,
@@ -56,25 +56,25 @@ pub(crate) struct Reporter {
     started: Instant,
     out: Stage<Stdout>,
     screen: Screen,
-    /// Where the run is shown beside an answer that is for a program.
+    /// Where the run is shown if the answer is for a program.
     aside: Option<Stage<Stderr>>,
-    /// The last result, where that is all that is printed.
+    /// The last result, if only that is printed.
     last: Option<Last>,
-    /// Something was shown to a person since it was asked for.
+    /// Whether anything was shown to a person since this was last queried.
     has_shown: bool,
 }
 
-/// A result as a program is told it.
+/// A result for a program.
 #[derive(Debug)]
 enum Last {
     /// The message.
     Line(String),
-    /// The text of the answer, or what went wrong.
+    /// The text of the answer, or the error.
     Answer(Box<ResultMessage>),
 }
 
 impl Reporter {
-    /// A reporter for a run of this kind.
+    /// A reporter for this run.
     pub(crate) fn new(form: Form, args: &RunArgs) -> Self {
         let out = Stage::stdout();
         let aside = (args.verbose && form == Form::Answer).then(Stage::stderr);
@@ -91,7 +91,7 @@ impl Reporter {
         }
     }
 
-    /// A reporter for people, without anything else.
+    /// A reporter for people only.
     pub(crate) fn for_people() -> Self {
         let out = Stage::stdout();
         Self {
@@ -106,13 +106,13 @@ impl Reporter {
         }
     }
 
-    /// Prints what a message is worth in this form: the message, if it is of a kind that is known here, and as it was written.
+    /// Prints a message in this format: the parsed message, if its kind is known, and the original line.
     ///
     /// # Errors
-    /// When standard output cannot be written to; usually because nobody reads it.
+    /// Standard output cannot be written to, usually because the reader is gone.
     pub(crate) fn message(&mut self, message: Option<&Message>, line: &str) -> io::Result<()> {
         if self.debug {
-            // A standard error that is gone is no reason to stop.
+            // A closed standard error is no reason to stop.
             let _ = writeln!(io::stderr(), "{line}");
         }
         let at = self.elapsed_ms();
@@ -145,7 +145,7 @@ impl Reporter {
         }
     }
 
-    /// Prints what a program waits for: the last result. Work in the background may have had one of its own.
+    /// Prints the last result for a program. Background work may have produced one of its own.
     ///
     /// # Errors
     /// As [`Reporter::message`].
@@ -162,7 +162,7 @@ impl Reporter {
         matches!(self.form, Form::Json | Form::StreamJson)
     }
 
-    /// Whether anything was shown to a person since this was asked last.
+    /// Whether anything was shown to a person since the last call.
     pub(crate) fn has_shown(&mut self) -> bool {
         std::mem::take(&mut self.has_shown)
     }
@@ -172,7 +172,7 @@ impl Reporter {
         self.form == Form::People && self.out.is_animated()
     }
 
-    /// Shows that something is going on.
+    /// Updates the activity indicator.
     ///
     /// # Errors
     /// As [`Reporter::message`].
@@ -181,7 +181,7 @@ impl Reporter {
         self.out.live(status)
     }
 
-    /// Makes room for something else on the same terminal.
+    /// Clears the activity line for other output on the same terminal.
     ///
     /// # Errors
     /// As [`Reporter::message`].
@@ -196,13 +196,13 @@ impl Reporter {
         }
     }
 
-    /// Takes note that somebody has answered the question about a call.
+    /// Records that the permission request for a call was answered.
     pub(crate) fn answered(&mut self, tool_use_id: &str) {
         let at = self.elapsed_ms();
         self.screen.answered(tool_use_id, at);
     }
 
-    /// Says on standard error that a call was refused, where the run itself is not shown.
+    /// Prints on standard error that a call was denied, if the run itself is not shown.
     pub(crate) fn refused(&self, words: &str) {
         if self.form != Form::People && self.aside.is_none() {
             anstream::eprintln!("windlass: {}", one_line(words));
@@ -217,7 +217,7 @@ impl Reporter {
             }
             (Some(text), _) => {
                 let end = if text.ends_with('\n') { "" } else { "\n" };
-                // A pipe gets the bytes as they are, a terminal only what it can stand.
+                // A pipe gets the bytes unchanged, a terminal only safe text.
                 let text = if self.out.is_terminal() {
                     clean(text)
                 } else {

@@ -1,4 +1,4 @@
-//! A prompt, or a conversation, from its first message to its last result.
+//! Runs a prompt or a conversation, from the first message to the last result.
 
 use std::{io, time::Duration};
 
@@ -21,61 +21,61 @@ use super::{
     trust::Trusted,
 };
 
-/// How often the line that says what is going on is drawn.
+/// The interval at which the activity line is redrawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Who is in front of the engine; by default nobody.
+/// The person using the engine; by default nobody.
 #[derive(Default)]
 pub(crate) struct Front {
-    /// Who decides; none where nobody can be asked.
+    /// Decides permission requests; `None` if nobody can be asked.
     pub(crate) person: Option<Person>,
-    /// The folder that they have just trusted.
+    /// The folder that the person has just trusted.
     pub(crate) trusted: Option<Trusted>,
 }
 
-/// A run of the engine, with whoever is in front of it.
+/// A run of the engine for a person or a program.
 pub(crate) struct Run<'a> {
     client: Client,
     reporter: &'a mut Reporter,
-    /// Who decides; none where nobody can be asked.
+    /// Decides permission requests; `None` if nobody can be asked.
     person: Option<Person>,
-    /// What is noted once a session can begin with what the person was shown.
+    /// Recorded once a session can start with what the person was shown.
     trusted: Option<Trusted>,
-    /// The person is asked for the next prompt when the last one is answered.
+    /// Whether the person is asked for the next prompt after each answer.
     is_conversation: bool,
-    /// A prompt was sent and is not answered.
+    /// Whether a prompt was sent and not answered yet.
     is_answering: bool,
-    /// A session has begun.
+    /// Whether a session has started.
     has_begun: bool,
-    /// Which session was asked for.
+    /// The requested session.
     asked_for: AskedFor,
-    /// Nothing is owed: in a conversation it is the person's turn.
+    /// Whether nothing is pending: in a conversation it is the person's turn.
     is_idle: bool,
-    /// They see that it is.
+    /// Whether the prompt mark is shown.
     is_prompted: bool,
-    /// The last result was an error.
+    /// Whether the last result was an error.
     has_failed: bool,
-    /// The signal that stops it.
+    /// The signal that stops the run.
     stopped: Option<Signal>,
 }
 
-/// Why a run ends before the engine does.
+/// Why a run ends before its engine does.
 enum Left {
-    /// Nobody reads what is printed.
+    /// The reader of the output is gone.
     PipeClosed,
-    /// All is to stop.
+    /// A signal stops everything.
     Stopped(Signal),
-    /// No session can begin.
+    /// No session can start.
     Refused(String),
-    /// The same, and a result has said why.
+    /// The same, and a result has given the reason.
     NotBegun,
 }
 
-/// Runs an engine, prints what comes of it and answers the questions that arise: for one prompt, or without one for what a person
-/// types line by line, until they have typed all.
+/// Runs an engine, prints its messages and answers its requests: for one prompt, or without one for the lines that a
+/// person types, until the end of the input.
 ///
 /// # Errors
-/// [`StartError`] when the engine cannot start.
+/// [`StartError`] if the engine cannot start.
 pub(crate) async fn run(
     launch: Launch,
     prompt: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) async fn run(
         is_answering: prompt.is_some(),
         has_begun: false,
         asked_for,
-        // What was said about files and settings stands before the first prompt is asked for.
+        // Warnings about files and settings must be printed before the first prompt mark.
         is_idle: false,
         is_prompted: false,
         has_failed: false,
@@ -110,7 +110,7 @@ pub(crate) async fn run(
             Ok(Exit::PipeClosed)
         }
         Err(Left::Stopped(signal)) => {
-            // What came of it until then; a standard output that is gone changes nothing any more.
+            // Prints what there is so far; a closed standard output does not matter any more.
             let _ = run.reporter.end();
             run.client.stop().await;
             Ok(Exit::Signal(signal))
@@ -146,7 +146,7 @@ impl Run<'_> {
             if self.is_conversation && self.is_idle {
                 self.next_prompt(stops).await?;
             }
-            // In this order: a message that came before a question is shown before it.
+            // In this order, so that a message before a question is shown before it.
             tokio::select! {
                 biased;
                 Ok(()) = stops.changed() => self.signalled(stops)?,
@@ -186,14 +186,14 @@ impl Run<'_> {
                 self.is_idle = !self.is_answering;
                 Ok(())
             }
-            // Before the first result nothing was owed yet.
+            // Before the first result, this only means that nothing has started yet.
             Heard::Idle if self.is_answering => Ok(()),
             Heard::Idle => {
                 self.is_idle = true;
                 match self.stopped {
-                    // It goes on behind an answer that was interrupted.
+                    // A conversation continues after an interrupted answer.
                     _ if self.is_conversation => self.stopped = None,
-                    // What still runs in the background is not waited for.
+                    // Background work is not waited for.
                     Some(signal) => return Err(Left::Stopped(signal)),
                     None => self.client.finish(),
                 }
@@ -202,8 +202,8 @@ impl Run<'_> {
         }
     }
 
-    /// A result in the place of a session: the one that was asked for is none, or lacks what it needs. Programs that read results
-    /// read this one, others are told as of anything that cannot be used.
+    /// Handles a result that comes instead of a session: the requested one does not exist, or something that it needs
+    /// is missing. Programs that read results get this one; people get an error message.
     fn not_begun(&mut self, result: &ResultMessage, message: Option<&Message>, line: &str) -> Left {
         if self.reporter.prints_results() {
             return match printed(self.reporter.message(message, line)) {
@@ -240,8 +240,8 @@ impl Run<'_> {
         printed(made_room)
     }
 
-    /// Asks for the next prompt, and sends it; what work in the background says meanwhile is shown. At the end of the input no
-    /// more will come.
+    /// Asks for the next prompt and sends it; meanwhile, messages of background work are shown. At the end of the
+    /// input, the engine's input is ended.
     async fn next_prompt(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
         enum Next {
             Signal,
@@ -277,7 +277,7 @@ impl Run<'_> {
             }
             Next::Line(None) => {
                 self.is_conversation = false;
-                // How single answers ended was seen.
+                // The errors of individual answers were shown.
                 self.has_failed = false;
                 self.client.finish();
             }
@@ -286,7 +286,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What a signal changes: what runs is interrupted, or all is over.
+    /// Handles a signal: interrupts the current turn, or ends the run.
     fn signalled(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
         match *stops.borrow_and_update() {
             Stop::No => Ok(()),
@@ -301,7 +301,7 @@ impl Run<'_> {
 
     fn exit(&self) -> Exit {
         match self.stopped {
-            // An engine that ends in the middle of an answer has broken.
+            // If the engine ends during an answer, it has failed.
             _ if !self.has_failed && !self.is_answering => Exit::Done,
             Some(signal) => Exit::Signal(signal),
             None => Exit::Failed,
@@ -311,7 +311,7 @@ impl Run<'_> {
 
 fn printed(done: io::Result<()>) -> Result<(), Left> {
     done.map_err(|error| {
-        // Where nobody reads any more: stop quietly, as other programs in a pipe do.
+        // If the reader is gone, stop quietly like other programs in a pipe.
         if error.kind() != io::ErrorKind::BrokenPipe {
             anstream::eprintln!("windlass: standard output cannot be written: {error}");
         }

@@ -1,4 +1,4 @@
-//! `windlass sessions`: what was kept of the sessions of this folder.
+//! `windlass sessions`: the stored sessions of this folder.
 
 use std::{fs, path::PathBuf, time::SystemTime};
 
@@ -19,13 +19,13 @@ use super::{
     terminal::Stage,
 };
 
-/// Columns of a line where there is no terminal to ask.
+/// The width of a line without a terminal, in columns.
 const USUAL_COLUMNS: usize = 100;
 
-/// Does what was asked for.
+/// Runs the command.
 ///
 /// # Errors
-/// [`StartError`]: a session that is not there, or one that cannot be read or deleted.
+/// [`StartError`]: the session does not exist, or cannot be read or deleted.
 pub(crate) async fn sessions(command: SessionsCommand) -> Result<Exit, StartError> {
     let folder = Folder::here()?;
     let text = match command {
@@ -125,7 +125,7 @@ fn unable(error: impl std::fmt::Display) -> StartError {
     StartError::Unable(error.to_string())
 }
 
-/// How long ago that was, in one unit.
+/// The time since then, in a single unit.
 fn age(then: UnixMillis) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_millis() as u64);

@@ -1,4 +1,4 @@
-//! Ctrl-C, requests to terminate, and terminals that go away.
+//! Ctrl-C, termination requests, and closed terminals.
 
 use std::{io, process, thread, time::Duration};
 
@@ -6,10 +6,10 @@ use tokio::sync::watch;
 
 use super::os;
 
-/// Time to end in good order after the second signal, before the process ends regardless.
+/// The time for an orderly end after the second signal, before the process is ended regardless.
 const LAST_GRACE: Duration = Duration::from_secs(2);
 
-/// What a person or the system asked for.
+/// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Nothing yet.
@@ -20,19 +20,19 @@ pub(crate) enum Stop {
     Now(Signal),
 }
 
-/// Which signal it was.
+/// The signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
-    /// SIGHUP: the terminal, or the connection to it, is gone.
+    /// SIGHUP: the terminal or its connection is gone.
     HangUp,
 }
 
 impl Signal {
-    /// The exit code by the convention of shells: 128 and the number of the signal.
+    /// The exit code as in shells: 128 plus the signal number.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::Interrupt => 130,
@@ -42,10 +42,10 @@ impl Signal {
     }
 }
 
-/// Watches for signals from now on.
+/// Starts watching for signals.
 ///
 /// # Errors
-/// What the system says when it takes no handler.
+/// The error of the operating system if a handler cannot be installed.
 pub(crate) fn watch() -> io::Result<watch::Receiver<Stop>> {
     let mut listener = os::Listener::new()?;
     let (sender, receiver) = watch::channel(Stop::No);
@@ -56,7 +56,7 @@ pub(crate) fn watch() -> io::Result<watch::Receiver<Stop>> {
             sender.send_replace(match so_far {
                 Stop::No => Stop::Orderly(signal),
                 Stop::Orderly(_) => {
-                    // If even the end hangs, as on a pipe that nobody reads, it is cut short.
+                    // Enforces the end if it hangs, for example on a pipe that nobody reads.
                     thread::spawn(move || {
                         thread::sleep(LAST_GRACE);
                         process::exit(signal.exit_code().into());

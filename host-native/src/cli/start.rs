@@ -1,4 +1,4 @@
-//! What has to be there before anything starts, and why nothing was started.
+//! Requirements that are checked before anything starts, and the errors.
 
 use std::{io, path::PathBuf};
 
@@ -15,19 +15,19 @@ use super::{
     launch::connection,
 };
 
-/// OpenAI's own server.
+/// The host of OpenAI's API.
 const OPENAI_HOST: &str = "api.openai.com";
 
 /// Why nothing was started: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    /// The command line makes no sense.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// No key for a server that surely wants one.
+    /// There is no key for a server that certainly requires one.
     #[error("there is no API key: set {}. `windlass demo` shows the agent without one.", key_variables(*.0))]
     MissingKey(ProviderArg),
-    /// Standard input cannot be the prompt.
+    /// Standard input cannot be used as the prompt.
     #[error("standard input cannot be used as the prompt: {0}")]
     StandardInput(String),
     /// A file cannot be used.
@@ -40,7 +40,7 @@ pub(crate) enum StartError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Nothing says where the user's files are.
+    /// The configuration directory cannot be determined.
     #[error(transparent)]
     NoConfigDir(#[from] NoConfigDir),
     /// The agent cannot be built.
@@ -52,7 +52,7 @@ pub(crate) enum StartError {
     /// The runtime or a signal handler cannot be set up.
     #[error("the system refuses what the program needs to run: {0}")]
     Runtime(io::Error),
-    /// Something this command needs does not work.
+    /// Something that this command needs does not work.
     #[error("{0}")]
     Unable(String),
 }
@@ -73,7 +73,7 @@ impl From<engine::StartError> for StartError {
 }
 
 impl From<BuildError> for StartError {
-    /// The builder speaks of its methods; people here know flags.
+    /// The builder's errors name its methods; here they are translated to flags.
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::MissingKey | BuildError::NoKeyInEnvironment => {
@@ -108,14 +108,14 @@ impl From<BuildError> for StartError {
     }
 }
 
-/// Where the model is and who asks.
+/// The model server's address and authentication.
 pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartError> {
     let endpoint = Launch::with_flags(connection(args), variable)?.endpoint();
     check_key(args.provider, &endpoint)?;
     Ok(endpoint)
 }
 
-/// Whether there is a key for a server that surely wants one.
+/// Checks that there is a key for a server that certainly requires one.
 pub(crate) fn check_key(
     provider: ProviderArg,
     endpoint: &EndpointConfig,
@@ -123,7 +123,7 @@ pub(crate) fn check_key(
     let url = endpoint.url().map_err(BuildError::from)?;
     let may_lack_key = match provider {
         ProviderArg::Anthropic => is_this_machine(&url),
-        // Whoever names another server knows whether it wants one: most that are one's own do not.
+        // Whoever names another server knows whether it requires a key: most local ones do not.
         ProviderArg::Openai => url.host_str() != Some(OPENAI_HOST),
     };
     match endpoint.auth {
@@ -132,7 +132,7 @@ pub(crate) fn check_key(
     }
 }
 
-/// The key, or the bearer token, or nothing.
+/// The key, the bearer token, or no authentication.
 ///
 /// # Errors
 /// [`NoConfigDir`]: see [`Launch::with_flags`].
@@ -140,7 +140,7 @@ pub(crate) fn auth_from_environment(args: &ConnectionArgs) -> Result<Auth, NoCon
     Ok(Launch::with_flags(connection(args), variable)?.auth)
 }
 
-/// The variables that hold a key, as a complaint names them.
+/// The variables that can hold a key, for an error message.
 pub(crate) fn key_variables(provider: ProviderArg) -> &'static str {
     match provider {
         ProviderArg::Anthropic => "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token)",

@@ -1,4 +1,4 @@
-//! Standard output and error as they are: a terminal with colours and a width, or a pipe.
+//! Standard output and error: a terminal with colours and a width, or a pipe.
 
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
 
@@ -6,15 +6,15 @@ use anstream::{AutoStream, ColorChoice, adapter::strip_str, stream::RawStream};
 
 use super::os;
 
-/// Goes to the start of the line and empties it.
+/// Returns to the start of the line and clears it.
 const ERASE_LINE: &str = "\r\x1b[2K";
 
-/// Text that stays, and below it at most one line that does not.
+/// Permanent text, and below it at most one temporary line.
 #[derive(Debug)]
 pub(crate) struct Stage<S> {
     out: S,
     colours: bool,
-    /// Whether a passing line can be shown: a terminal that knows how to erase one.
+    /// Whether a temporary line can be shown: on a terminal that can clear one.
     animated: bool,
     live: Option<String>,
 }
@@ -37,7 +37,7 @@ impl<S: RawStream + Write> Stage<S> {
     fn new(out: S) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
-            // NO_COLOR, CLICOLOR and the like, as other programs read them.
+            // Respects NO_COLOR, CLICOLOR and similar variables.
             colours: AutoStream::choice(&out) != ColorChoice::Never,
             animated: out.is_terminal() && !dumb,
             out,
@@ -50,17 +50,17 @@ impl<S: RawStream + Write> Stage<S> {
         self.animated
     }
 
-    /// Adds text that stays. Styles are taken out where they are not wanted.
+    /// Appends permanent text. Styles are stripped if they are not wanted.
     ///
     /// # Errors
-    /// What the system says; a broken pipe when nobody reads any more.
+    /// The error of the operating system; a broken pipe if the reader is gone.
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
         self.erase()?;
         self.styled(text)?;
         self.out.flush()
     }
 
-    /// Adds text as it is, styles or not.
+    /// Appends text unchanged, including styles.
     ///
     /// # Errors
     /// As [`Stage::write`].
@@ -70,7 +70,7 @@ impl<S: RawStream + Write> Stage<S> {
         self.out.flush()
     }
 
-    /// How wide the terminal is; none if it is not one.
+    /// The width of the terminal; `None` if it is not one.
     pub(crate) fn columns(&self) -> Option<usize> {
         self.out.is_terminal().then(os::columns).flatten()
     }
@@ -80,7 +80,7 @@ impl<S: RawStream + Write> Stage<S> {
         self.out.is_terminal()
     }
 
-    /// Shows a line until something else is shown.
+    /// Shows a temporary line until something else is shown.
     ///
     /// # Errors
     /// As [`Stage::write`].
@@ -112,7 +112,7 @@ impl<S: RawStream + Write> Stage<S> {
     }
 }
 
-/// Whether a person can be asked: questions go to standard error, answers come from standard input.
+/// Whether a person can be asked: questions go to standard error, and answers come from standard input.
 pub(crate) fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

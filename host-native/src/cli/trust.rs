@@ -1,4 +1,4 @@
-//! Whether a folder is trusted: how the person is asked, and what their answer holds for.
+//! Asks the person whether to trust a folder, and to what the answer applies.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -16,13 +16,13 @@ use super::{
     start::StartError,
 };
 
-/// The most things of one kind that are shown: what comes behind must not push the rest off the screen.
+/// The maximum number of items shown per kind, so that the list does not scroll the rest off the screen.
 const MOST_OF_A_KIND: usize = 8;
 
-/// The longest text that is shown as a whole, in characters.
+/// The maximum length of a text that is shown completely, in characters.
 const LONGEST: usize = 240;
 
-/// A folder that the person has just trusted, not noted yet.
+/// A folder that the person has just trusted; not recorded yet.
 pub(crate) struct Trusted {
     config: ConfigDir,
     home: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub(crate) struct Trusted {
 }
 
 impl Trusted {
-    /// Notes it, so that nobody is asked again.
+    /// Records the trust, so that the person is not asked again.
     pub(crate) fn note(self) {
         if let Err(error) = trust(&self.config, self.home.as_deref(), &self.folder) {
             warn(&format!("it will be asked again: {error}"));
@@ -38,8 +38,9 @@ impl Trusted {
     }
 }
 
-/// Asks the person whether the files of the folder may do what they say. Their answer holds for what they were shown: where the files
-/// do something else by then they are asked anew, and the engine does not start with anything else. Noted is it only when it has.
+/// Asks the person whether the files of the folder may do what they declare. The answer applies to what was shown: if
+/// the files have changed by then, the person is asked again, and the engine does not start with anything else. The
+/// trust is recorded only after the engine has started.
 pub(super) async fn ask(
     launch: &mut Launch,
     person: &mut Person,
@@ -72,7 +73,7 @@ pub(super) struct Question<'a> {
     folder: &'a str,
     files: &'a [Brought],
     lines: Vec<String>,
-    /// How many texts are not shown as a whole, and how many things not at all.
+    /// How many texts are shortened, and how many items are not shown.
     shortened: usize,
     left_out: usize,
 }
@@ -104,7 +105,7 @@ impl<'a> Question<'a> {
         question
     }
 
-    /// What is shown before the answer is asked for; the last line counts all of it.
+    /// The text before the answer; its last line counts everything.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
             "\n  {ASKING}?{ASKING:#} Do you trust the files of {}? They\n",
@@ -117,7 +118,7 @@ impl<'a> Question<'a> {
         text
     }
 
-    /// The same with everything as a whole.
+    /// The same without shortening.
     pub(super) fn whole(&self) -> String {
         let phrases = self.files.iter().map(|thing| thing.phrase(visible_line));
         let mut text: String = phrases.map(|phrase| format!("    │ {phrase}\n")).collect();
@@ -125,7 +126,7 @@ impl<'a> Question<'a> {
         text
     }
 
-    /// What may be answered.
+    /// The possible answers.
     pub(super) fn ways(&self) -> &'static str {
         match self.is_whole() {
             true => "  y yes, n no > ",
@@ -137,7 +138,7 @@ impl<'a> Question<'a> {
         self.shortened == 0 && self.left_out == 0
     }
 
-    /// How many there are of each kind.
+    /// The number of items of each kind.
     fn counts(&self) -> String {
         let kinds = self.kinds();
         let counts = kinds.iter().map(|(kind, things)| {
@@ -147,7 +148,7 @@ impl<'a> Question<'a> {
         format!("  In all: {}.", counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// The same, and what of them cannot be seen above.
+    /// The same, with what cannot be seen above.
     fn summary(&self) -> String {
         let mut summary = self.counts();
         if !self.is_whole() {
@@ -161,7 +162,7 @@ impl<'a> Question<'a> {
         summary
     }
 
-    /// What there is, by kinds.
+    /// The items, by kind.
     fn kinds(&self) -> BTreeMap<BroughtKind, Vec<&'a Brought>> {
         let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for thing in self.files {
@@ -175,7 +176,8 @@ fn number(count: usize) -> String {
     grouped(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// A text on one line in which nothing is hidden. Of one that is longer than so many characters the middle is left out, and counted.
+/// A text on one line in which nothing is hidden. If it is longer than `longest` characters, its middle is omitted
+/// and the omitted characters are counted.
 fn shown(text: &str, longest: usize) -> String {
     let length = text.chars().count();
     if length <= longest {

@@ -10,19 +10,19 @@ use anyhow::{Context, Result};
 
 use crate::junit::{self, Outcome, Said};
 
-/// What is attacked, and how that went.
+/// A class of attacks and its outcome.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) class: &'static str,
     pub(super) state: State,
-    /// How much.
+    /// How much was tried.
     pub(super) tried: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Held,
-    /// What was tried held; something could not be tried on this machine.
+    /// What was tried held; some of it could not be tried on this machine.
     Partly,
     /// Nothing could be tried on this machine.
     NotTried,
@@ -30,7 +30,7 @@ pub(super) enum State {
 }
 
 impl Row {
-    /// The row of a run of tests, from its report.
+    /// The row for a run of tests, from its report.
     pub(super) fn of_tests(class: &'static str, report: &Path, status: ExitStatus) -> Result<Self> {
         let Ok(xml) = fs::read_to_string(report) else {
             return Ok(Self {
@@ -80,7 +80,7 @@ fn in_words(outcome: &Outcome, said: &Said) -> String {
     text
 }
 
-/// The rows below each other, under a head.
+/// Formats the rows below a header.
 pub(super) fn table(rows: &[Row]) -> String {
     let mut text = format!("{:<10} {:<10} tried\n", "class", "");
     for row in rows {
@@ -90,7 +90,7 @@ pub(super) fn table(rows: &[Row]) -> String {
             State::NotTried => "not tried",
             State::Broken => "BROKEN",
         };
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{:<10} {state:<10} {}", row.class, row.tried);
     }
     text

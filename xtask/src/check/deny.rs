@@ -9,7 +9,7 @@ use crate::process;
 use crate::progress;
 use crate::setup::tools;
 
-/// How long the advisory database may take to arrive before it counts as out of reach.
+/// The timeout for downloading the advisory database.
 const FETCH_LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) fn check(run: &Run<'_>) -> Result<Report> {

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check of the repository, in the order in which they are cheapest to fail.
+//! `cargo xtask test`: every check of the repository, cheapest first.
 
 mod deny;
 mod steps;
@@ -14,7 +14,7 @@ use crate::junit::Outcome;
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// What of the checks to run.
+/// Which checks to run.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     /// Names of the only steps to run; empty for all.
@@ -25,23 +25,23 @@ pub(crate) struct Options {
     pub(crate) target: Option<String>,
 }
 
-/// A check. Its work gives the tests that it ran; a check that is no test counts as one by itself.
+/// A check. It returns the tests that it ran; a check without tests counts as one.
 struct Step {
     name: &'static str,
     work: fn(&Run<'_>) -> Result<Report>,
 }
 
-/// What a step sees of the whole run.
+/// The context of a step.
 struct Run<'a> {
     workspace: &'a Workspace,
     options: &'a Options,
-    /// The tests of the steps before.
+    /// The tests of the previous steps.
     tests: Outcome,
     artefacts: OnceCell<Artefacts>,
 }
 
 impl Run<'_> {
-    /// What is built for wasm32, which more than one step needs.
+    /// The wasm32 artefacts, which several steps need.
     fn artefacts(&self) -> Result<&Artefacts> {
         if let Some(built) = self.artefacts.get() {
             return Ok(built);
@@ -51,15 +51,15 @@ impl Run<'_> {
     }
 }
 
-/// How a step ended, when nothing went wrong with the checking itself.
+/// The outcome of a step that could be carried out.
 enum Report {
     /// The check holds.
     Holds,
-    /// The step consisted of tests.
+    /// The step ran these tests.
     Tests(Outcome),
-    /// The check holds, and this is what it consisted of.
+    /// The check holds; the text says what it covered.
     Said(String),
-    /// There was nothing to check; why.
+    /// There was nothing to check, for this reason.
     Skipped(&'static str),
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn step_names() -> Vec<&'static str> {
     STEPS.iter().map(|step| step.name).collect()
 }
 
-/// Runs the steps, stopping at the first that fails, and prints the times and the count.
+/// Runs the steps until one fails, and prints the times and the test count.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     if let Some(unknown) = options
         .only
@@ -174,14 +174,14 @@ impl Options {
         }
     }
 
-    /// What cargo is told to run only some of the test targets.
+    /// The cargo arguments that select test targets.
     fn target_arguments(&self) -> Vec<&str> {
         self.target
             .as_deref()
             .map_or_else(Vec::new, |name| vec!["--test", name])
     }
 
-    /// Whether no test of this target is left out.
+    /// Whether all tests of this target are run.
     fn runs_all_of(&self, target: &str) -> bool {
         self.includes("tests")
             && self.filter.is_none()
@@ -189,7 +189,7 @@ impl Options {
     }
 }
 
-/// What the summary says of a step, and what it adds to the passed and the failed.
+/// The summary of a step, and its numbers of passed and failed tests.
 fn judge(report: &Result<Report>) -> (String, usize, usize) {
     match report {
         Ok(Report::Holds) => ("ok".to_owned(), 1, 0),

@@ -1,4 +1,4 @@
-//! The steps of the test command, all but the one that needs a network.
+//! The steps of the test command, except the one that needs a network.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn clippy(run: &Run<'_>) -> Result<Report> {
         "-D",
         "warnings",
     ]))?;
-    // The library without what is heavy, and with a part of it.
+    // The library without its heavy features, and with only some of them.
     for features in ["", "plugins", "mcp"] {
         let mut cargo = run.workspace.native_cargo()?;
         process::run(cargo.args([
@@ -52,7 +52,7 @@ pub(super) fn clippy(run: &Run<'_>) -> Result<Report> {
     Ok(Report::Holds)
 }
 
-/// The documentation without warnings. Like clippy it needs only the metadata of dependencies, and shares it.
+/// Builds the documentation without warnings. Like clippy it only needs the metadata of dependencies, and shares it.
 pub(super) fn doc(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     cargo.env("RUSTDOCFLAGS", "-D warnings");
@@ -60,15 +60,15 @@ pub(super) fn doc(run: &Run<'_>) -> Result<Report> {
     Ok(Report::Holds)
 }
 
-/// What is built for wasm32: the core and the engine by themselves, the components, the browser module. That the engine does
-/// no IO is looked at first: on wasm32 much of it compiles, and fails when it is called.
+/// Builds for wasm32: the core and the engine by themselves, the components, the browser module. First checks that
+/// the engine does no I/O: much of it would compile on wasm32 and fail when called.
 pub(super) fn wasm(run: &Run<'_>) -> Result<Report> {
     purity::check(&run.workspace.root)?;
     run.artefacts()?;
     Ok(Report::Holds)
 }
 
-/// Every unit and integration test, one process each.
+/// Runs every unit and integration test, each in its own process.
 pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let workspace = run.workspace;
     let artefacts = run.artefacts()?;
@@ -125,14 +125,14 @@ fn by_cargo_test(run: &Run<'_>, mut cargo: std::process::Command) -> Result<Outc
     from_output(&mut cargo)
 }
 
-/// The examples in the documentation, which nextest cannot run.
+/// Runs the examples in the documentation, which nextest does not support.
 pub(super) fn doctests(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     from_output(cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"])).map(Report::Tests)
 }
 
-/// The simulations of the loop and of the engine around it, with as many seeds as they run when nothing is said, after those
-/// that broke a promise before. The build is the one of the tests.
+/// Runs the simulations of the loop and of the engine around it, with the default number of seeds, after the seeds
+/// that broke a promise before. Uses the build of the tests.
 pub(super) fn simulate(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     process::run(cargo.args(["build", "--workspace", "--bin", "simulate"]))?;
@@ -156,7 +156,7 @@ fn from_output(cargo: &mut std::process::Command) -> Result<Outcome> {
     consistent(outcome, status.success())
 }
 
-/// A harness that fails without a failed test (it did not compile, it crashed) is not a run without failures.
+/// If a harness fails without a failed test (a compile error, a crash), that is an error.
 fn consistent(outcome: Outcome, success: bool) -> Result<Outcome> {
     if !success && outcome.failed.is_empty() {
         bail!("the test run failed although no test did: see its output above");
@@ -164,13 +164,13 @@ fn consistent(outcome: Outcome, success: bool) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// That the published crates build on a machine without a wasm target.
+/// Checks that the published crates build on a machine without a wasm target.
 pub(super) fn package(run: &Run<'_>) -> Result<Report> {
     packaging::check(run.workspace)?;
     Ok(Report::Holds)
 }
 
-/// The parity list against the tests that passed in this very run.
+/// Compares the parity list with the tests that passed in this run.
 pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
     if run.tests.passed.is_empty() {
         return Ok(Report::Skipped(
@@ -210,8 +210,8 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
     Ok(Report::Holds)
 }
 
-/// That the tests are there which the documents name, and the table of what the official SDKs offer, from the tests that
-/// passed in this very run.
+/// Checks that the tests named in the documents exist, and generates the table of official SDK features from the
+/// tests that passed in this run.
 pub(super) fn features(run: &Run<'_>) -> Result<Report> {
     claims::check(&run.workspace.root)?;
     let read = |path: &str| {

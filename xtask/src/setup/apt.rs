@@ -1,4 +1,4 @@
-//! Debian packages, where we may install them.
+//! Debian packages, if they may be installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,16 +10,16 @@ use crate::progress;
 use crate::setup::machine::Machine;
 use crate::workspace::Workspace;
 
-/// Whether system packages are ours to install.
+/// Whether system packages may be installed.
 pub(crate) fn available(machine: &Machine) -> bool {
     machine.apt_get.is_some()
 }
 
-/// Installs packages, or brings those that are there up to date. The package lists are fetched first: old ones name old versions.
+/// Installs or updates packages. The package lists are updated first, since old lists name old versions.
 pub(crate) fn install(workspace: &Workspace, machine: &Machine, packages: &[&str]) -> Result<()> {
     let program = machine.apt_get.as_deref();
     let program = program.context("packages can be installed by root on Debian only")?;
-    // Without a network the lists that are there may be recent enough.
+    // Without a network, the existing lists may be recent enough.
     if let Err(error) = process::run(apt(workspace, program).args(["update", "--quiet=2"])) {
         progress::warning(&format!("the package lists stay as they are: {error:#}"));
     }

@@ -1,10 +1,11 @@
 //! Debian's compiler as a toolchain for wasm32.
 //!
-//! Debian packages a recent compiler for its browsers, but no wasm32 standard library for it. So that is built from the packaged
-//! source, the linker is borrowed from rustup's toolchain, and the result is made known to rustup.
+//! Debian packages a recent compiler for its browsers, but no wasm32 standard library for it. So the library is built
+//! from the packaged source, the linker is borrowed from rustup's toolchain, and the result is registered with
+//! rustup.
 //!
-//! Any step may have been interrupted, and the packages may have changed since the last time. So each step looks at what is
-//! there, and the whole counts as ready only if every part fits the compiler that is there now.
+//! Any step may have been interrupted, and the packages may have changed since the last run. So each step checks the
+//! current state, and the toolchain counts as ready only if every part matches the installed compiler.
 
 use std::fs;
 use std::io;
@@ -21,12 +22,12 @@ use crate::setup::release::Release;
 use crate::setup::wasm::{NAME_VARIABLE, TARGET, free_of_ours};
 use crate::workspace::Workspace;
 
-/// The name under which rustup knows Debian's compiler.
+/// The name under which Debian's compiler is registered with rustup.
 pub(super) const TOOLCHAIN: &str = "debweb";
 
 const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 
-/// The file that says for which compiler the library was built, and what belongs to it: another compiler cannot read it.
+/// Records the compiler for which the library was built, and its files: another compiler cannot read it.
 const STAMP: &str = ".windlass-std";
 
 /// Debian's compiler on a machine.
@@ -40,7 +41,7 @@ impl<'a> Debian<'a> {
         Self { workspace, machine }
     }
 
-    /// Whether [`set_up`](Self::set_up) has been here, and all that it made still fits together.
+    /// Whether [`set_up`](Self::set_up) has run, and all its results still match.
     pub(super) fn is_ready(&self) -> bool {
         self.is_recent()
             && self.is_linked()
@@ -48,7 +49,7 @@ impl<'a> Debian<'a> {
             && self.linker().is_ok_and(|path| path.exists())
     }
 
-    /// Makes ready what is not.
+    /// Performs the missing steps.
     pub(super) fn set_up(&self) -> Result<()> {
         if !(self.is_installed() && self.is_recent()) {
             progress::step("install Debian's rustc-web", || {
@@ -72,7 +73,7 @@ impl<'a> Debian<'a> {
         if self.is_linked() {
             return Ok(());
         }
-        // It takes the place of a link that goes elsewhere.
+        // Replaces a link to another place.
         process::run(
             self.workspace
                 .command(&self.machine.rustup)
@@ -87,8 +88,8 @@ impl<'a> Debian<'a> {
             && self.rustlib().join("src/rust/library").is_dir()
     }
 
-    /// Whether the compiler is one that this workspace can be built with. An old release of Debian, or old package lists, gave
-    /// one that is not.
+    /// Whether the compiler can build this workspace. An old Debian release or old package lists may have installed
+    /// one that cannot.
     fn is_recent(&self) -> bool {
         self.release() >= Some(self.machine.oldest)
     }
@@ -97,7 +98,7 @@ impl<'a> Debian<'a> {
         Release::of_compiler(&self.version().ok()?)
     }
 
-    /// Whether rustup finds this compiler under the name, and not another one or none.
+    /// Whether rustup has exactly this compiler under the name.
     fn is_linked(&self) -> bool {
         let mut linked = self.workspace.command(&self.machine.rustup);
         linked.args(["run", TOOLCHAIN, "rustc", "-vV"]);
@@ -108,7 +109,7 @@ impl<'a> Debian<'a> {
         }
     }
 
-    /// Debian's rustc comes without rust-lld; the one in rustup's toolchain serves, found where rustc looks.
+    /// Debian's rustc comes without rust-lld; a link to the one in rustup's toolchain is placed where rustc looks for it.
     fn borrow_linker(&self) -> Result<()> {
         let sysroot = process::capture(
             self.workspace
@@ -134,7 +135,7 @@ impl<'a> Debian<'a> {
             fs::create_dir_all(directory)
                 .with_context(|| format!("cannot create {}", directory.display()))?;
         }
-        // A link whose goal has gone (an older toolchain) does not "exist", but is in the way.
+        // A dangling link (to an older toolchain) does not "exist", but is in the way.
         if link.is_symlink() {
             fs::remove_file(&link).with_context(|| format!("cannot remove {}", link.display()))?;
         }
@@ -145,16 +146,16 @@ impl<'a> Debian<'a> {
         Ok(self.rustlib().join(self.host()?).join("bin/rust-lld"))
     }
 
-    /// Compiles std for the target by Debian's cargo, and puts it where Debian's rustc looks for it.
+    /// Compiles std for the target with Debian's cargo, and installs it where Debian's rustc looks for it.
     fn build_library(&self) -> Result<()> {
         let package = self.workspace.target.join("wasm-std");
-        // What an interrupted attempt left may be of another compiler.
+        // The result of an interrupted attempt may be from another compiler.
         remove(&package)?;
         fs::create_dir_all(package.join("src"))?;
         fs::write(package.join("src/lib.rs"), "")?;
         fs::write(
             package.join("Cargo.toml"),
-            // `[workspace]`: it lies inside ours, but is no part of it.
+            // `[workspace]`: it is inside of this workspace, but not part of it.
             "[package]\nname = \"std-stub\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [workspace]\n\n[profile.release]\nopt-level = \"s\"\n",
         )?;
@@ -163,7 +164,7 @@ impl<'a> Debian<'a> {
             self.command("cargo")
                 .current_dir(&package)
                 .env("RUSTC", self.program("rustc"))
-                // Lets a stable compiler accept -Zbuild-std, as its own build does.
+                // Lets a stable compiler accept -Zbuild-std, as std's own build does.
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_TARGET_DIR", &built)
                 // Without the bitcode, every later build with link-time optimisation fails.
@@ -180,12 +181,12 @@ impl<'a> Debian<'a> {
                 ]),
         )?;
         self.install_library(&built.join(TARGET).join("release/deps"))?;
-        // Cargo does not notice that the standard library under its artefacts has changed.
+        // Cargo does not notice that the standard library has changed.
         remove(&self.workspace.wasm_target())?;
         remove(&package)
     }
 
-    /// Copies the libraries beside their final place first, so that an interruption leaves nothing half done.
+    /// Copies the libraries to a temporary place beside the final one first, so that an interruption leaves no partial result.
     fn install_library(&self, built: &Path) -> Result<()> {
         let library = self.library();
         let fresh = library.with_file_name("lib.new");
@@ -209,7 +210,7 @@ impl<'a> Debian<'a> {
         fs::rename(&fresh, &library).with_context(|| format!("cannot create {}", library.display()))
     }
 
-    /// Whether the library was built for the compiler that is there now, and is whole.
+    /// Whether the library was built for the installed compiler and is complete.
     fn library_is_fresh(&self) -> bool {
         let (Ok(found), Ok(version)) = (
             fs::read_to_string(self.library().join(STAMP)),
@@ -242,7 +243,7 @@ impl<'a> Debian<'a> {
         Ok(host.context("`rustc -vV` names no host")?.to_owned())
     }
 
-    /// A program of Debian's toolchain, free of what rustup's told us.
+    /// A program of Debian's toolchain, without the environment of rustup's.
     fn command(&self, name: &str) -> Command {
         let mut command = self.workspace.command(self.program(name));
         free_of_ours(&mut command);
@@ -250,7 +251,7 @@ impl<'a> Debian<'a> {
     }
 }
 
-/// What the stamp of a library says: the compiler, and each file with its length.
+/// The stamp of a library: the compiler, and each file with its length.
 fn stamp(version: &str, library: &Path) -> Result<String> {
     let mut files = Vec::new();
     for entry in fs::read_dir(library)? {
@@ -264,7 +265,7 @@ fn stamp(version: &str, library: &Path) -> Result<String> {
     Ok(format!("{version}{}", files.concat()))
 }
 
-/// Removes a folder that may not be there.
+/// Removes a folder if it exists.
 fn remove(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! Setting up Debian's compiler, on machines made of stand-ins (`fresh_machine/stand-in`): whatever is there before, a toolchain
-//! that fits comes of it, or an error that says what to do.
+//! Tests the set-up of Debian's compiler on simulated machines (`fresh_machine/stand-in`): whatever the initial
+//! state, the result is a matching toolchain or an error that says what to do.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,14 +16,14 @@ use crate::workspace::Workspace;
 const NEW: &str = "1.96";
 const OLD: &str = "1.85";
 
-/// A Debian on which nothing of Rust is installed by packages, and rustup's servers are out of reach.
+/// A Debian without Rust packages, and without access to rustup's servers.
 struct Fresh {
     root: TempDir,
     machine: Machine,
 }
 
 impl Fresh {
-    /// The version that old package lists name, and the newest that a mirror has.
+    /// `lists`: the version in the existing package lists. `mirror`: the newest version of the mirror.
     fn new(lists: &str, mirror: &str) -> Self {
         let root = TempDir::new().expect("a temporary folder");
         let at = |path: &str| root.path().join(path);
@@ -47,7 +47,7 @@ impl Fresh {
         Self { root, machine }
     }
 
-    /// One that was set up, and nothing called since.
+    /// A machine that was set up, with the recorded calls cleared.
     fn ready() -> Self {
         let fresh = Self::new(NEW, NEW);
         fresh.is_made_ready();
@@ -59,7 +59,7 @@ impl Fresh {
         ensure_on(&Workspace::at(self.root.path()), &self.machine, wish)
     }
 
-    /// Set-up ends well; what it called for that.
+    /// Checks that set-up succeeds, and returns the calls it made.
     #[track_caller]
     fn is_made_ready(&self) -> Vec<String> {
         let toolchain = self.ensure(Wish::default()).expect("it can be set up");
@@ -103,7 +103,7 @@ fn old_package_lists_are_brought_up_to_date_before_the_first_install() {
 #[test]
 fn an_old_version_that_was_installed_and_linked_is_replaced() {
     let fresh = Fresh::new(OLD, OLD);
-    // As an earlier attempt left it: installed, linked, and with a library.
+    // The state after an earlier attempt: installed, linked, and with a library.
     let earlier = Fresh {
         machine: Machine {
             oldest: Release::of_compiler("release: 1.80.0").expect("a release"),
@@ -145,7 +145,7 @@ fn where_there_is_no_newer_version_the_error_says_what_to_do() {
 fn an_install_that_fails_names_the_command_to_run() {
     let fresh = Fresh::new(NEW, NEW);
     fs::remove_file(fresh.path("mirror")).expect("it is there");
-    // The lists cannot be fetched, but those that are there name a version that will do.
+    // The lists cannot be updated, but the existing ones name a suitable version.
     fresh.is_made_ready();
     let fresh = Fresh::new(NEW, NEW);
     fs::remove_file(fresh.path("mirror")).expect("it is there");

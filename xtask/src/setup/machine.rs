@@ -1,4 +1,4 @@
-//! The programs and folders of this machine that set-up works with. A test puts others in their place.
+//! The programs and folders of this machine that set-up uses. Tests replace them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,23 @@ use std::process::Command;
 use crate::process;
 use crate::setup::release::Release;
 
-/// What set-up calls and where it looks.
+/// The programs that set-up calls, and where it looks for files.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// The package tool; none where system packages are not ours to install.
+    /// The package tool; `None` if system packages may not be installed.
     pub(crate) apt_get: Option<PathBuf>,
     /// rustup.
     pub(crate) rustup: PathBuf,
     /// The compiler that builds this workspace.
     pub(crate) rustc: PathBuf,
-    /// Where Debian's packages put their compiler (`bin`) and its libraries (`lib/rustlib`).
+    /// Where Debian's packages install their compiler (`bin`) and its libraries (`lib/rustlib`).
     pub(crate) debian: PathBuf,
-    /// The oldest release of Rust that this workspace can be built with.
+    /// The oldest release of Rust that can build this workspace.
     pub(crate) oldest: Release,
 }
 
 impl Machine {
-    /// The machine that this runs on.
+    /// The current machine.
     pub(crate) fn this() -> Self {
         Self {
             apt_get: may_install().then(|| PathBuf::from("/usr/bin/apt-get")),
@@ -34,14 +34,14 @@ impl Machine {
         }
     }
 
-    /// Whether rustup is there at all.
+    /// Whether rustup is installed.
     pub(crate) fn has_rustup(&self) -> bool {
         let name = self.rustup.to_string_lossy();
         process::find(&[name.as_ref()]).is_some()
     }
 }
 
-/// Whether this is root on a Debian: only then are system packages ours to install.
+/// Whether this is root on a Debian: only then may system packages be installed.
 fn may_install() -> bool {
     Path::new("/usr/bin/apt-get").is_file() && is_debian() && is_root()
 }

@@ -1,5 +1,5 @@
-//! Set-up: each piece looks whether the machine has what is needed, and if not gets it or says which command
-//! would. Pieces are independent; a command asks only for those it uses.
+//! Set-up: each function checks whether the machine has what is needed, and otherwise installs it or says which
+//! command would. The functions are independent; a command calls only those it needs.
 
 pub(crate) mod apt;
 mod debian;
@@ -23,7 +23,7 @@ use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// Everything that any command needs, for those who want it done before they go offline.
+/// Everything that any command needs, to be done before going offline.
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     wasm::ensure(workspace)?;
     tools::cargo_deny(workspace)?;
@@ -34,7 +34,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     ripgrep(workspace)
 }
 
-/// A Chromium to run browser tests in: `$CHROME`, one on `PATH`, or Debian's.
+/// A Chromium for browser tests: `$CHROME`, one on `PATH`, or Debian's.
 pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
     const NAMES: [&str; 5] = [
         "chromium",

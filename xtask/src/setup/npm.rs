@@ -9,10 +9,10 @@ use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// The oldest Node whose WebAssembly runs what we build.
+/// The oldest Node that supports the WebAssembly features used.
 const OLDEST_NODE: u32 = 20;
 
-/// Beside the packages: the lock file that they were installed from.
+/// A copy of the lock file from which the packages were installed, stored beside them.
 const INSTALLED: &str = "node_modules/.installed-package-lock.json";
 
 /// The `node` on `PATH`, new enough.
@@ -34,8 +34,8 @@ pub(crate) fn node() -> Result<PathBuf> {
     }
 }
 
-/// Installs the packages of the tests into `tests/node_modules`, unless they are those of the lock file
-/// already, and gives the directory that holds `node_modules`.
+/// Installs the packages of the tests into `tests/node_modules`, unless they already match the lock file, and returns
+/// the directory that contains `node_modules`.
 pub(crate) fn packages(workspace: &Workspace) -> Result<PathBuf> {
     node()?;
     let directory = workspace.root.join("tests");
@@ -49,19 +49,19 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<PathBuf> {
     Ok(directory)
 }
 
-/// Whether what a lock file wants is below `directory` already.
+/// Whether the packages of a lock file are already installed below `directory`.
 pub(super) fn is_installed(directory: &Path, lock: &str) -> bool {
     fs::read_to_string(directory.join(INSTALLED)).is_ok_and(|text| text == lock)
 }
 
-/// Installs what the lock file in `directory`, whose text is `lock`, wants.
+/// Installs the packages of the lock file in `directory`, whose text is `lock`.
 pub(super) fn install(
     workspace: &Workspace,
     directory: &Path,
     lock: &str,
     options: &[&str],
 ) -> Result<()> {
-    // Nothing in our lists needs an install script, so none may run.
+    // None of the packages needs an install script, so none may run.
     let mut npm = workspace.command("npm");
     npm.current_dir(directory)
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])

@@ -1,8 +1,8 @@
-//! Releases of the Rust compiler, and what a compiler says of itself.
+//! Releases of the Rust compiler, and parsing of a compiler's version output.
 
 use std::fmt;
 
-/// A release, as far as `rust-version` speaks of it.
+/// A release, to the precision of `rust-version`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Release {
     major: u32,
@@ -10,13 +10,13 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// What the manifest of the workspace names as `rust-version`.
+    /// The `rust-version` of the workspace's manifest.
     pub(crate) const NEEDED: Self = match Self::of_manifest(env!("CARGO_PKG_RUST_VERSION")) {
         Some(release) => release,
         None => panic!("`rust-version` is not of the form 1.95"),
     };
 
-    /// What `rustc -vV` says.
+    /// Parses the output of `rustc -vV`.
     pub(crate) fn of_compiler(said: &str) -> Option<Self> {
         let release = said.lines().find_map(|line| line.strip_prefix("release: "));
         let mut numbers = release?.split('.').map(str::parse);
@@ -26,7 +26,7 @@ impl Release {
         })
     }
 
-    /// `1.95`, with or without a third number. Read while compiling, so byte by byte.
+    /// Parses `1.95`, with or without a third number, at compile time, so byte by byte.
     const fn of_manifest(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let (mut numbers, mut count, mut at) = ([0_u32; 3], 0, 0);

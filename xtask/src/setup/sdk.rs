@@ -1,6 +1,6 @@
-//! The official Agent SDKs, at the versions that `tests/sdk` pins, installed into the target directory: what the
-//! tests of the engine are written against. Neither brings an engine of its own along: the Python package comes as
-//! source (its wheel carries a binary), the npm package without its optional packages.
+//! Installs the official Agent SDKs, at the versions pinned by `tests/sdk`, into the target directory, for the tests
+//! of the engine. Neither is installed with its own engine: the Python package is installed from source (its wheel
+//! contains a binary), the npm package without its optional packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use crate::progress;
 use crate::setup::npm;
 use crate::workspace::Workspace;
 
-/// The oldest Python that the SDK runs on.
+/// The oldest Python that the SDK supports.
 const OLDEST_PYTHON: u32 = 10;
 
-/// The package whose source holds the examples too.
+/// The package whose source also contains the examples.
 const PYTHON_PACKAGE: &str = "claude-agent-sdk";
 
-/// Where the SDKs are, below the target directory.
+/// The location of the SDKs, below the target directory.
 pub(crate) struct Sdks {
-    /// Holds `python/` (a virtual environment), `python-source/` (the SDK's source with its examples) and `node/`
+    /// Contains `python/` (a virtual environment), `python-source/` (the SDK's source with its examples) and `node/`
     /// (with `node_modules/`).
     pub(crate) directory: PathBuf,
 }
 
-/// Installs both SDKs, unless they are those of the pinned lists already.
+/// Installs both SDKs, unless they already match the pinned versions.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Sdks> {
     let sdks = Sdks {
         directory: workspace.target.join("sdk"),
@@ -96,7 +96,7 @@ fn pinned(list: &str) -> Result<&str> {
         .with_context(|| format!("tests/sdk/requirements.txt pins no {PYTHON_PACKAGE}"))
 }
 
-/// The one archive in a directory.
+/// The only archive in a directory.
 fn archive(directory: &Path) -> Result<PathBuf> {
     let entries =
         fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))?;
@@ -106,7 +106,7 @@ fn archive(directory: &Path) -> Result<PathBuf> {
         .with_context(|| format!("pip left no source archive in {}", directory.display()))
 }
 
-/// A directory with nothing in it: half an installation is none.
+/// An empty directory: a partial installation is removed.
 fn empty(directory: &Path) -> Result<()> {
     if directory.exists() {
         fs::remove_dir_all(directory)
@@ -115,7 +115,7 @@ fn empty(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
 }
 
-/// The `python3` on `PATH`, new enough.
+/// The `python3` on `PATH`, if it is new enough.
 fn interpreter() -> Result<PathBuf> {
     let advice = format!("install Python 3.{OLDEST_PYTHON} or newer (https://python.org)");
     let Some(python) = process::find(&["python3"]) else {
@@ -132,8 +132,8 @@ fn interpreter() -> Result<PathBuf> {
     }
 }
 
-/// Installs the engine that the TypeScript SDK would bring along, to measure ours against it, and gives its program.
-/// Nothing but the benchmarks uses it: it has several hundred megabytes.
+/// Installs the original engine of the TypeScript SDK for comparison, and returns the path of its program. Only the
+/// benchmarks use it: it has several hundred megabytes.
 pub(crate) fn original_engine(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.target.join("original-engine");
     let advice = "its package for this platform cannot be installed from the npm registry";
@@ -141,19 +141,19 @@ pub(crate) fn original_engine(workspace: &Workspace) -> Result<PathBuf> {
     let packages = directory.join("node_modules/@anthropic-ai");
     let entries =
         fs::read_dir(&packages).with_context(|| format!("cannot list {}", packages.display()))?;
-    // Of the packages for the platforms, only that for this one was installed.
+    // Only the package of this platform was installed.
     entries
         .filter_map(|entry| Some(entry.ok()?.path().join("claude")))
         .find(|program| program.is_file())
         .context(advice)
 }
 
-/// The SDK alone: the optional packages are engines of several hundred megabytes.
+/// Installs the SDK alone: the optional packages are engines of several hundred megabytes.
 fn node(workspace: &Workspace, directory: &Path) -> Result<()> {
     from_list(workspace, &directory.join("node"), &["--omit=optional"])
 }
 
-/// What `tests/sdk` pins for Node, installed below `directory`.
+/// Installs the Node packages pinned by `tests/sdk` below `directory`.
 fn from_list(workspace: &Workspace, directory: &Path, options: &[&str]) -> Result<()> {
     npm::node()?;
     let lists = workspace.root.join("tests/sdk");
@@ -190,7 +190,7 @@ mod tests {
         }
         let lock = include_str!("../../../tests/sdk/package-lock.json");
         assert!(lock.contains("node_modules/@anthropic-ai/claude-agent-sdk\""));
-        // The registry is the one that npm is configured with.
+        // The registry configured in npm is used.
         assert!(!lock.contains("\"resolved\""));
     }
 }

@@ -1,5 +1,4 @@
-//! A toolchain that can build for wasm32: the one in use when it has the target, else what rustup or Debian
-//! can give.
+//! A toolchain that can build for wasm32: the current one if it has the target, else one from rustup or Debian.
 
 use std::env;
 use std::fs;
@@ -17,22 +16,22 @@ use crate::setup::machine::Machine;
 use crate::setup::release::Release;
 use crate::workspace::Workspace;
 
-/// The only target that components and the browser module are built for: no WASI, so no ambient authority.
+/// The only target for components and the browser module: no WASI, so no ambient authority.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Set to `debian` to leave rustup's servers alone, on machines that cannot reach them.
+/// Set to `debian` to avoid rustup's servers, on machines that cannot reach them.
 const ROUTE_VARIABLE: &str = "WINDLASS_WASM_TOOLCHAIN";
 
-/// Names a toolchain known to rustup that has the target; the build script of `windlass-builtin` reads it too.
+/// Names a rustup toolchain that has the target; the build script of `windlass-builtin` reads it too.
 pub(super) const NAME_VARIABLE: &str = "WINDLASS_WASM_CARGO_TOOLCHAIN";
 
-/// How long a download by rustup may take before it counts as impossible.
+/// The timeout for a download by rustup.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(180);
 
 /// How to call a cargo that can build for [`TARGET`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WasmToolchain {
-    /// The name to put after `cargo +`, where it is not the toolchain in use.
+    /// The name for `cargo +`, if it is not the current toolchain.
     pub(crate) linked_name: Option<String>,
 }
 
@@ -46,16 +45,16 @@ impl WasmToolchain {
     }
 }
 
-/// What the environment says about the toolchain to take.
+/// The environment's choice of the toolchain.
 #[derive(Debug, Default)]
 pub(super) struct Wish {
-    /// This one, whatever else there is.
+    /// This toolchain, whatever others exist.
     pub(super) named: Option<String>,
-    /// Debian's, without asking rustup's servers.
+    /// Debian's, without contacting rustup's servers.
     pub(super) only_debian: bool,
 }
 
-/// Finds or makes a toolchain for wasm32.
+/// Finds or creates a toolchain for wasm32.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<WasmToolchain> {
     let wish = Wish {
         named: env::var(NAME_VARIABLE).ok(),
@@ -64,8 +63,8 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<WasmToolchain> {
     ensure_on(workspace, &Machine::this(), wish)
 }
 
-/// The first of these routes that is open: the environment names a toolchain; the one in use has the target; Debian's was set
-/// up earlier; rustup adds the target; Debian's is set up now.
+/// Uses the first possible option: a toolchain named by the environment; the current one, if it has the target;
+/// Debian's, if it was set up earlier; rustup, which adds the target; Debian's, set up now.
 pub(super) fn ensure_on(
     workspace: &Workspace,
     machine: &Machine,
@@ -105,7 +104,7 @@ pub(super) fn ensure_on(
     bail!("this Rust cannot build for {TARGET}: run `rustup target add {TARGET}` and try again")
 }
 
-/// Whether a toolchain that the environment names can build this workspace for the target; the error says what to do if not.
+/// Whether a toolchain named by the environment can build this workspace for the target; otherwise the error says what to do.
 fn is_usable(workspace: &Workspace, machine: &Machine, name: &str) -> Result<()> {
     let rustc = || {
         let mut command = workspace.command(&machine.rustup);
@@ -131,7 +130,7 @@ fn is_usable(workspace: &Workspace, machine: &Machine, name: &str) -> Result<()>
     Ok(())
 }
 
-/// Whether a compiler has a standard library for the target. An empty folder is none.
+/// Whether a compiler has a standard library for the target. An empty folder does not count.
 fn has_target(mut rustc: Command) -> bool {
     let asked = process::capture(rustc.args(["--print", "target-libdir", "--target", TARGET]));
     asked.is_ok_and(|directory| has_core(Path::new(directory.trim())))
@@ -145,7 +144,7 @@ fn has_core(directory: &Path) -> bool {
     })
 }
 
-/// Takes out of a command's environment what our own toolchain told us.
+/// Removes this toolchain's variables from a command's environment.
 pub(super) fn free_of_ours(command: &mut Command) {
     for variable in [
         "CARGO",

@@ -1,4 +1,4 @@
-//! The chores of xtask that need heavy libraries: `cargo xtask` builds and runs this program when it gets there.
+//! The xtask commands that need heavy libraries: `cargo xtask` builds and runs this program when it needs it.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -30,21 +30,21 @@ fn main() -> Result<()> {
     }
 }
 
-/// What `wasm-bindgen --target web` does: an ES module that a page imports directly, and Node with the bytes of the
-/// module given to its `init`.
+/// Like `wasm-bindgen --target web`: an ES module that a page imports directly, and that Node uses by passing the
+/// bytes of the module to its `init`.
 fn bindgen(module: &Path, directory: &Path) -> Result<()> {
     Bindgen::new()
         .input_path(module)
         .web(true)?
         .typescript(true)
-        // An eighth of the module, and of use only to who debugs it.
+        // An eighth of the module, and useful only for debugging.
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate(directory)
         .with_context(|| format!("wasm-bindgen failed on {}", module.display()))
 }
 
-/// Writes every built-in component under the name that the build script of `windlass-builtin` looks for.
+/// Writes every built-in component under the name expected by the build script of `windlass-builtin`.
 fn components(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)
         .with_context(|| format!("cannot create {}", directory.display()))?;

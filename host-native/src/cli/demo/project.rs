@@ -13,10 +13,10 @@ macro_rules! files {
     };
 }
 
-/// What `.gitignore` says. Packaging leaves hidden files out, so it is said here; a test compares.
+/// The content of `.gitignore`. It is repeated here because packaging leaves hidden files out; a test compares it.
 const IGNORED: &str = "__pycache__/\n";
 
-/// Its files with what is in them, in the order of their paths.
+/// The files and their contents, sorted by path.
 const FILES: [(&str, &str); 11] = files![
     "README.md",
     "shop/__init__.py",
@@ -30,12 +30,12 @@ const FILES: [(&str, &str); 11] = files![
     "tests/test_money.py",
 ];
 
-/// 2026-01-05 09:00 UTC, in seconds since 1970: the date of the first file. The others follow a
-/// minute apart, so that a list by time is the same wherever the demonstration runs.
+/// 2026-01-05 09:00 UTC, in seconds since 1970: the date of the first file. Each further file is one minute newer, so
+/// that sorting by time gives the same order everywhere.
 const FIRST_DATE: Duration = Duration::from_secs(1_767_603_600);
 const APART: Duration = Duration::from_secs(60);
 
-/// A copy of the project in a directory of its own, removed with this value.
+/// A copy of the project in its own directory, removed with this value.
 #[derive(Debug)]
 pub(super) struct Project {
     directory: tempfile::TempDir,
@@ -48,7 +48,7 @@ impl Project {
         let directory = tempfile::Builder::new()
             .prefix("windlass-demo-")
             .tempdir()?;
-        // As the agent will see it: with links resolved.
+        // With links resolved, as the agent will see it.
         let root = fs::canonicalize(directory.path())?;
         let mut date = SystemTime::UNIX_EPOCH + FIRST_DATE;
         for (path, content) in FILES {
@@ -66,12 +66,12 @@ impl Project {
         Ok(Self { directory, root })
     }
 
-    /// Where it is: absolute, without links.
+    /// Its path: absolute, without links.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files that are no longer as they were copied.
+    /// The files that have changed since they were copied.
     pub(super) fn changed(&self) -> Vec<&'static str> {
         let is_changed = |(path, content): &(&str, &str)| {
             fs::read(self.root.join(path)).ok().as_deref() != Some(content.as_bytes())
@@ -80,7 +80,7 @@ impl Project {
         changed.map(|(path, _)| path).collect()
     }
 
-    /// Leaves it where it is.
+    /// Keeps the directory.
     pub(super) fn keep(self) -> PathBuf {
         self.directory.keep()
     }

@@ -1,15 +1,15 @@
-//! The text of a response that is streaming, in the order in which people read it.
+//! The text of a streaming response, in reading order.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::Deserialize;
 use windlass_core::RawJson;
 
-/// Text blocks of a streaming response. Only one can be shown as it comes; if a server opens several at
-/// once, the others wait for their turn.
+/// The text blocks of a streaming response. Only one can be shown as it arrives; if a server opens several at once,
+/// the others wait.
 #[derive(Debug, Default)]
 pub(super) struct TextStream {
-    /// Whether any text came.
+    /// Whether any text arrived.
     pub(super) has_text: bool,
     /// Whether the model is thinking.
     pub(super) is_thinking: bool,
@@ -17,7 +17,7 @@ pub(super) struct TextStream {
     waiting: BTreeMap<u64, String>,
 }
 
-/// What an event adds.
+/// The output for an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Text of the open block.
@@ -27,7 +27,7 @@ pub(super) enum Piece {
 }
 
 impl TextStream {
-    /// Takes an event of the Messages API.
+    /// Processes an event of the Messages API.
     pub(super) fn take(&mut self, event: &RawJson) -> Vec<Piece> {
         let Ok(event) = serde_json::from_str::<Event<'_>>(event.get()) else {
             return Vec::new(); // of a kind that is not for people
@@ -49,7 +49,7 @@ impl TextStream {
         Vec::new()
     }
 
-    /// What is left when the response is over: blocks that never had their turn.
+    /// The remaining output at the end of the response: blocks that were still waiting.
     pub(super) fn finish(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while self.open.is_some() {
@@ -92,7 +92,7 @@ impl TextStream {
     }
 }
 
-/// What matters of an event.
+/// The fields of an event that are used.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", borrow)]

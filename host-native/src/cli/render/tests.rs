@@ -6,8 +6,8 @@ use super::Screen;
 
 const ID: &str = "00000000-0000-4000-8000-000000000001";
 
-/// A message from its JSON, with what every message has. By way of its own type: raw JSON does not go
-/// through the tagged enum.
+/// A message from JSON, with the common fields added. It is parsed by its own type, since raw JSON does not work with
+/// the tagged enum.
 fn message(mut fields: Value) -> Message {
     fields["uuid"] = json!(ID);
     fields["session_id"] = json!(ID);
@@ -84,7 +84,7 @@ fn screen() -> Screen {
     screen
 }
 
-/// What a screen 60 columns wide shows of messages that come 100 ms apart.
+/// The output, 60 columns wide, for messages 100 ms apart.
 fn shown(messages: &[Message]) -> String {
     let mut screen = screen();
     (0..)
@@ -308,7 +308,7 @@ fn a_call_counts_from_when_it_runs() {
     shown += &screen.show(&tool_result("b", "", false, Value::Null), 10);
     shown += &screen.show(&tool_result("a", "", false, Value::Null), 20);
     shown += &screen.show(&tool_result("c", "", false, Value::Null), 50);
-    // A person was asked about this one, and took a while.
+    // A person was asked about this call and took a while.
     screen.answered("d", 9_000);
     shown += &screen.show(&tool_result("d", "", false, Value::Null), 9_040);
     insta::assert_snapshot!(strip_str(&shown).to_string(), @r"

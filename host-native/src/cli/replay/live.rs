@@ -1,7 +1,8 @@
-//! The model's recorded decisions against the tools of today.
+//! Replays the model's recorded decisions with the current tools.
 //!
-//! Every input of the journal is said again in its place and at its time: prompts, interrupts, settings, what the model
-//! and people answered. Only what tools gave is found out anew, when it is due, and held against what was recorded.
+//! Every input of the journal is repeated in order and with its time: prompts, interrupts, settings, responses of the
+//! model and answers of people. Only tool calls are run again, when they are due, and their results are compared with
+//! the recorded ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,10 +26,10 @@ use windlass::{
 
 use super::{Exit, StartError, say};
 
-/// How much of a result a report shows, in characters.
+/// The maximum length of a result in a report, in characters.
 const SHOWN: usize = 200;
 
-/// Turns the session with live tools, and reports what they answer differently.
+/// Drives the session with live tools, and reports different results.
 pub(super) async fn replay(journal: Journal) -> Result<Exit, StartError> {
     let mut replay = Replay::new(&journal)?;
     let mut steps = journal.steps.iter().peekable();
@@ -41,21 +42,21 @@ pub(super) async fn replay(journal: Journal) -> Result<Exit, StartError> {
     Ok(replay.found.report())
 }
 
-/// A session on its way through a journal.
+/// A session being replayed.
 struct Replay {
     session: Session,
     host: NativeHost,
-    /// The tools that the host has.
+    /// The names of the host's tools.
     tools: BTreeSet<String>,
-    /// What the session waits for.
+    /// Pending effects of the session.
     waits: BTreeMap<EffectId, Effect>,
-    /// What it has stopped, and the journal has yet to end.
+    /// Effects that it has cancelled and whose end is still to come in the journal.
     stopped: BTreeSet<EffectId>,
     found: Found,
 }
 
 impl Replay {
-    /// A host with the built-in tools, in the directory of the recording, that reaches no model.
+    /// A host with the built-in tools, in the directory of the recording, without a model.
     fn new(journal: &Journal) -> Result<Self, StartError> {
         let spec = Arc::new(journal.request.spec.clone());
         let nowhere = EndpointConfig::new("http://127.0.0.1:9", Auth::None);
@@ -69,7 +70,7 @@ impl Replay {
         let agent = builder.build()?;
         let known = agent.spec();
         let tools = known.tools.definitions.iter().map(|tool| tool.name.clone());
-        // Nobody reads the messages: they are not handed to this host.
+        // The messages are not used: they are not passed to this host.
         let (host, _) = agent.host();
         let session = journal.session(spec).map_err(|error| {
             StartError::Unable(format!("the journal begins with a snapshot: {error}"))
@@ -84,7 +85,7 @@ impl Replay {
         })
     }
 
-    /// Says the input of a step; whether the run still goes the way it was recorded.
+    /// Applies the input of a step. Returns whether the run still takes the recorded course.
     async fn step(&mut self, step: &JournalStep, is_last: bool) -> bool {
         let refusal = match &step.call {
             JournalCall::Handle { now, input } => {
@@ -118,7 +119,7 @@ impl Replay {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Effect(id, effect) => {
-                    // The recording may have been cut behind its last input.
+                    // The recording may have been cut off after its last input.
                     if !is_last && !is_recorded(step, id) {
                         self.found.drift(format!(
                             "the run goes another way behind line {} of the journal: nothing is recorded for {id}",
@@ -136,7 +137,7 @@ impl Replay {
         same_way
     }
 
-    /// The answer to an effect: of today where tools and files give it, else as it was recorded.
+    /// The answer to an effect: from the current tools and files, else the recorded one.
     async fn answer(&mut self, id: EffectId, recorded: &Answer) -> Answer {
         let was_stopped = self.stopped.contains(&id);
         let effect = match recorded.is_last() {
@@ -144,14 +145,14 @@ impl Replay {
                 self.stopped.remove(&id);
                 self.waits.remove(&id)
             }
-            // What a tool said on its way has been said.
+            // A tool's recorded progress was repeated already.
             false => None,
         };
         match (effect, recorded) {
             (Some(Effect::Resolve(paths)), Answer::Resolved(before)) if !was_stopped => {
                 self.resolve(id, paths, before).await
             }
-            // Asked whether another call may run, it stands for a person.
+            // A tool that decides about another call's permission acts for a person.
             (Some(Effect::CallTool(call)), _) if id.stage == Stage::Run => {
                 if was_stopped || !matches!(recorded, Answer::Tool(_)) {
                     self.found.stopped += 1;
@@ -163,7 +164,7 @@ impl Replay {
                 }
                 self.call(id, call, recorded).await
             }
-            // It was begun before the recording: nobody knows its input.
+            // It was started before the recording, so its input is unknown.
             (None, Answer::Tool(_)) if id.stage == Stage::Run => {
                 self.found.stopped += 1;
                 recorded.clone()
@@ -199,7 +200,7 @@ impl Replay {
         Answer::Resolved(now)
     }
 
-    /// Runs a call and holds its result against the recorded one.
+    /// Runs a call and compares its result with the recorded one.
     async fn call(&mut self, id: EffectId, call: ToolCall, recorded: &Answer) -> Answer {
         let what = format!("{} {}", call.name, call.tool_use_id);
         let mut answers = pin!(self.host.call_tool(id, call, CancelSignal::new()));
@@ -224,24 +225,24 @@ impl Replay {
     }
 }
 
-/// Whether the journal has an effect among the outputs of a step.
+/// Whether the journal contains an effect in the outputs of a step.
 fn is_recorded(step: &JournalStep, id: EffectId) -> bool {
     let id = serde_json::to_string(&id).unwrap_or_default();
     let line = format!("{{\"output\":{{\"effect\":[{id},");
     step.outputs.iter().any(|output| output.starts_with(&line))
 }
 
-/// What was found out.
+/// The findings.
 #[derive(Default)]
 struct Found {
-    /// Calls that were run.
+    /// The number of calls that were run.
     calls: usize,
     drifts: Vec<String>,
-    /// Calls that were not run, for the journal says how far they came and nothing else does.
+    /// The number of calls that were not run, because only the journal says how far they came.
     stopped: usize,
-    /// Calls of tools that are not here.
+    /// Calls of tools that do not exist here.
     absent: BTreeMap<String, usize>,
-    /// Answers of hooks that were given again.
+    /// The number of repeated hook answers.
     hooks: usize,
 }
 
@@ -268,7 +269,7 @@ impl Found {
         Exit::Failed
     }
 
-    /// What could not be found out anew.
+    /// What could not be run again.
     fn repeated(&self) -> String {
         let mut parts = Vec::new();
         if self.stopped > 0 {
@@ -287,13 +288,13 @@ impl Found {
     }
 }
 
-/// A result as the model reads it, in short.
+/// A result as the model reads it, shortened.
 fn said(result: &ToolResult) -> String {
     let mut text: String = serde_json::to_string(&result.content).unwrap_or_default();
     if let [windlass::core::tool::ResultBlock::Text { text: only }] = result.content.as_slice() {
         text = format!("{only:?}");
     }
-    // Told apart by what is cut off as well.
+    // A digest distinguishes results by their omitted part as well.
     if text.chars().count() > SHOWN {
         let shown: String = text.chars().take(SHOWN).collect();
         text = format!("{shown}… ({} bytes, {:016x})", text.len(), digest(&text));
