@@ -15,7 +15,7 @@ use crate::progress;
 use crate::setup::tools;
 use crate::workspace::Workspace;
 
-/// The number of generated command lines that are judged and compared with a real shell.
+/// The number of generated lines for the differential test of the command judge.
 const LINES: u64 = 1_000_000;
 
 /// The number of generated lines for modes that allow everything except what is denied.

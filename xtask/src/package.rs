@@ -1,5 +1,5 @@
-//! Packages the crates for publication. `windlass-builtin` then contains prebuilt components, so that `cargo install
-//! windlass` needs no wasm target.
+//! Packages the crates for publication. `windlass-builtin` then contains prebuilt components, so that
+//! `cargo install windlass` needs no wasm target.
 
 use std::env;
 use std::fs;

@@ -42,9 +42,9 @@ pub enum ExplainError {
 }
 
 /// Explains what would happen to a call in a session with these flags and settings, and why. The call is written as a
-/// rule: `Bash(git push)`, `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path":
-/// "a"})`. MCP servers are not started: of their tools (`mcp__server__tool`), only the name is known, which is all
-/// that rules can match.
+/// rule: `Bash(git push)`, `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON,
+/// `Edit({"file_path": "a"})`. MCP servers are not started: of their tools (`mcp__server__tool`), only the name is known,
+/// which is all that rules can match.
 ///
 /// # Errors
 /// [`ExplainError`]: no session could start, or the call is invalid.

@@ -22,7 +22,6 @@ impl Reach {
     ///
     /// # Errors
     /// [`FsError`]; the old content is unchanged then.
-    /// [`FsError`]; the old content is untouched then.
     pub fn write(
         &mut self,
         root: usize,

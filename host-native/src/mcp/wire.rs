@@ -118,7 +118,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         if ends {
             self.overlong = None;
         } else if is_endless {
-            // Already set means that it was given up before.
+            // It cannot be set already, since reading ends here.
             let _ = self.fault.set(format!(
                 "it wrote a line of more than {} MiB, which did not end",
                 MAX_LINE >> 20

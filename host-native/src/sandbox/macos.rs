@@ -25,7 +25,7 @@ const PROGRAM: &str = "/usr/bin/sandbox-exec";
 #[derive(Debug)]
 pub(super) struct Kernel([Lack; 1]);
 
-/// What a command may do beside accessing its files.
+/// What a command may do besides accessing its files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     pub(super) unix: UnixSockets,

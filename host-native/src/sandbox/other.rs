@@ -16,7 +16,7 @@ pub(super) const SOCKS_PORT: u16 = 1080;
 #[derive(Debug)]
 pub(super) struct Kernel([Lack; 1]);
 
-/// What a command may do beside accessing its files.
+/// What a command may do besides accessing its files.
 #[derive(Debug, Clone, Copy)]
 #[allow(dead_code, reason = "nobody looks at it here")]
 pub(super) struct Allowed {

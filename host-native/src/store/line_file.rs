@@ -22,7 +22,6 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// A file to which lines are appended. A partial write is undone; if that fails as well, the next line starts after a
 /// line end, so that no line is ever joined to the rest of another. Other programs may append to the same file; their
 /// complete lines are never removed.
-/// file; nothing of theirs is taken away once it is whole.
 #[derive(Debug)]
 pub struct LineFile {
     file: File,

@@ -26,8 +26,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Calls that run unasked, by rules such as `Read`, `Edit(src/**)` or `Bash(npm test:*)`. This approves; it
-    /// does not choose which tools are offered.
+    /// Tool calls that run without approval, as rules such as `Read`, `Edit(src/**)` or `Bash(npm test:*)`. Does not affect
+    /// which tools are offered to the model.
     pub fn allowed_tools<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.allow.extend(rules.into_iter().map(Into::into));
         self
@@ -87,7 +87,6 @@ impl AgentBuilder {
     /// When its time limit is reached, it is asked to stop
     /// ([`HookContext::cancelled`](crate::HookContext::cancelled)). The failure policy of the matcher says what a
     /// panic or an error means: by default, a tool call needs approval and everything else continues.
-    /// else goes on.
     pub fn hook<F, Fut>(self, matcher: impl Into<HookMatcher>, handler: F) -> Self
     where
         F: Fn(HookInput, HookContext) -> Fut + Send + Sync + 'static,

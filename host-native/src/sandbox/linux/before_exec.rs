@@ -25,7 +25,6 @@ pub(super) fn before_exec(
     // SAFETY: all closures passed here are in `establish` and `enter`. They make system calls (through rustix,
     // landlock and seccompiler) on paths, rules and filters that their values have owned since before the fork. They
     // take no lock and allocate no memory: file descriptors are stored in slots that were reserved before.
-    // memory: what they open is kept in places that were reserved.
     unsafe {
         command.pre_exec(steps);
     }

@@ -45,7 +45,7 @@ pub(super) struct Kernel {
     lacks: Vec<Lack>,
 }
 
-/// What a command may do beside accessing its files.
+/// What a command may do besides accessing its files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     pub(super) unix: UnixSockets,
