@@ -326,3 +326,16 @@ fn what_was_not_checked_to_its_end_is_refused_under_not_as_well() {
     let circle = r##"{"not": {"dependentSchemas": {"a": {"$ref": "#"}}}}"##;
     assert!(!fits(circle, r#"{"a": 1}"#));
 }
+
+#[test]
+fn a_value_that_is_nested_too_deep_is_refused_before_the_stack_ends() {
+    // Each array takes two steps: the schema of its elements, and what that refers to.
+    let lists = json!({"type": "array", "items": {"$ref": "#"}});
+    let nested = |depth: usize| {
+        let text = "[".repeat(depth) + &"]".repeat(depth);
+        read(&lists).validate(&text)
+    };
+    nested(60).unwrap();
+    let error = nested(70).unwrap_err().to_string();
+    assert!(error.contains("nested too deep"), "{error}");
+}
