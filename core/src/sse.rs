@@ -87,12 +87,6 @@ impl SseParser {
         Ok(())
     }
 
-    /// Whether bytes of an unfinished event are held.
-    #[must_use]
-    pub fn is_mid_event(&self) -> bool {
-        !self.line.is_empty() || self.has_data
-    }
-
     fn skip_bom<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         while let (1.., Some(expected)) = (bytes.len(), BOM.get(usize::from(self.bom))) {
             if bytes[0] != *expected {
