@@ -57,17 +57,24 @@ impl Fault {
 /// How to fix JSON that a reader refused for this reason.
 #[must_use]
 pub fn remedy_for(reason: &str) -> &'static str {
-    if reason.starts_with("unknown field") || reason.contains("unknown variant") {
-        "use one of the names listed"
-    } else if reason.starts_with("missing field") {
-        "add the field"
-    } else if reason.starts_with("duplicate field") {
-        "leave one of the two out"
-    } else if reason.starts_with("invalid type") || reason.starts_with("invalid value") {
-        "write the value in the form that is expected there"
-    } else {
-        "correct the JSON there"
-    }
+    known_remedy(reason).unwrap_or("correct the JSON there")
+}
+
+/// The same; none if the reason does not say what kind of error it is.
+pub(crate) fn known_remedy(reason: &str) -> Option<&'static str> {
+    Some(
+        if reason.starts_with("unknown field") || reason.contains("unknown variant") {
+            "use one of the names listed"
+        } else if reason.starts_with("missing field") {
+            "add the field"
+        } else if reason.starts_with("duplicate field") {
+            "leave one of the two out"
+        } else if reason.starts_with("invalid type") || reason.starts_with("invalid value") {
+            "write the value in the form that is expected there"
+        } else {
+            return None;
+        },
+    )
 }
 
 impl fmt::Display for Fault {

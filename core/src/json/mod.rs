@@ -16,8 +16,8 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-pub(crate) use self::fault::Fault;
 pub use self::fault::remedy_for;
+pub(crate) use self::fault::{Fault, known_remedy};
 
 /// The name under which serde_json requests and passes raw text that is neither parsed nor written.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::{Environment, Spec};
 use crate::{
-    json::{RawJson, RawObject, read, remedy_for},
+    json::{RawJson, RawObject, known_remedy, read},
     tool::CoreTool,
 };
 
@@ -41,10 +41,7 @@ pub(crate) struct SpecJsonError {
 impl SpecJsonError {
     fn new(reason: impl ToString) -> Self {
         let reason = reason.to_string();
-        let remedy = match remedy_for(&reason) {
-            "correct the JSON there" => "correct it, or leave the field out",
-            remedy => remedy,
-        };
+        let remedy = known_remedy(&reason).unwrap_or("correct it, or leave the field out");
         Self { reason, remedy }
     }
 }
