@@ -1,14 +1,9 @@
 //! The composition of the next request's context, as far as it can be estimated locally.
 
 use serde_json::{Value, json};
-use windlass_core::{
-    Spec,
-    agent::AgentSource,
-    context::{MemoryScope, size},
-    prompt::system_blocks,
-};
+use windlass_core::{Spec, agent::AgentSource, context::size, prompt::system_blocks};
 
-use super::Engine;
+use super::{Engine, lifecycle::memory_type};
 
 /// Token counts by category.
 struct Sizes {
@@ -80,7 +75,7 @@ impl Engine {
         let memory: Vec<Value> = (spec.prompt.memory.iter())
             .map(|file| {
                 let tokens = u64::from(size::text(file.text.len()));
-                json!({"path": file.path, "type": kind(file.scope), "tokens": tokens})
+                json!({"path": file.path, "type": memory_type(file.scope), "tokens": tokens})
             })
             .collect();
         json!({
@@ -157,14 +152,5 @@ fn source(source: AgentSource) -> &'static str {
         AgentSource::User => "userSettings",
         AgentSource::Project => "projectSettings",
         AgentSource::Option => "flagSettings",
-    }
-}
-
-/// The scope of an instructions file, named as in the official engine.
-fn kind(scope: MemoryScope) -> &'static str {
-    match scope {
-        MemoryScope::User => "User",
-        MemoryScope::Project => "Project",
-        MemoryScope::Local => "Local",
     }
 }

@@ -175,11 +175,7 @@ impl Engine {
         let loaded = |file: &MemoryFile| {
             Occurrence::InstructionsLoaded(InstructionsLoaded {
                 file_path: file.path.clone(),
-                memory_type: match file.scope {
-                    MemoryScope::User => MemoryType::User,
-                    MemoryScope::Project => MemoryType::Project,
-                    MemoryScope::Local => MemoryType::Local,
-                },
+                memory_type: memory_type(file.scope),
                 load_reason: LoadReason::SessionStart,
                 globs: None,
                 trigger_file_path: None,
@@ -364,4 +360,13 @@ pub(super) fn config_changed(destination: Destination, file: String) -> Occurren
         },
         file_path: Some(file),
     })
+}
+
+/// The scope of an instructions file, as hooks and the summary of the context name it.
+pub(super) fn memory_type(scope: MemoryScope) -> MemoryType {
+    match scope {
+        MemoryScope::User => MemoryType::User,
+        MemoryScope::Project => MemoryType::Project,
+        MemoryScope::Local => MemoryType::Local,
+    }
 }

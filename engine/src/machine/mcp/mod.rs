@@ -144,11 +144,8 @@ impl ServerTable {
 
     /// The same, each with the name of its server.
     pub(super) fn named_tools(&self) -> impl Iterator<Item = (&str, &ToolDefinition)> {
-        self.session.all.iter().flat_map(|(name, server)| {
-            let tools = server.offer.tools.iter();
-            let tools = tools.filter(|(_, own)| server.route(name, own).is_some());
-            tools.map(|(definition, _)| (name.as_str(), definition))
-        })
+        let tools = self.session.named_tools();
+        tools.map(|(server, definition, _)| (server, definition))
     }
 }
 
@@ -182,9 +179,17 @@ impl Servers {
 
     /// Every tool with its route.
     fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, Route)> {
+        self.named_tools()
+            .map(|(_, definition, route)| (definition, route))
+    }
+
+    /// The same, each with the name of its server.
+    fn named_tools(&self) -> impl Iterator<Item = (&str, &ToolDefinition, Route)> {
         self.all.iter().flat_map(|(name, server)| {
             let tools = server.offer.tools.iter();
-            tools.filter_map(|(definition, own)| Some((definition, server.route(name, own)?)))
+            tools.filter_map(move |(definition, own)| {
+                Some((name.as_str(), definition, server.route(name, own)?))
+            })
         })
     }
 }
