@@ -1,9 +1,8 @@
-//! Commands that the operating system confines: which ones are confined, which may run outside, and how that affects the
-//! decision.
+//! How the host confines commands.
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{CallFacts, CommandPattern, PolicyContext};
+use super::CommandPattern;
 
 /// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must confine every call that does not say
 /// otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
@@ -13,20 +12,7 @@ pub struct CommandConfinement {
     pub auto_allow: bool,
     /// Whether the model may ask for a command to run outside. Such a command is judged like any other.
     pub allow_outside: bool,
-    excluded: Vec<CommandPattern>,
-}
-
-/// Where a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// The host confines nothing, or the call runs no command.
-    Anywhere,
-    /// Confined.
-    Sandbox,
-    /// Outside, because the settings exclude all of its commands.
-    Excluded,
-    /// Outside, because the model asks for it.
-    AskedOutside,
+    pub(super) excluded: Vec<CommandPattern>,
 }
 
 impl CommandConfinement {
@@ -61,28 +47,5 @@ impl CommandConfinement {
                 .map(pattern)
                 .collect::<Result<_, _>>()?,
         })
-    }
-}
-
-/// Where the command of a call would run.
-pub(super) fn place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Place {
-    let (Some(confinement), Some(line)) = (policy.confinement, call.command) else {
-        return Place::Anywhere;
-    };
-    if call.asks_outside {
-        Place::AskedOutside
-    } else if line.are_all(&confinement.excluded) {
-        Place::Excluded
-    } else {
-        Place::Sandbox
-    }
-}
-
-/// Whether the command of a call runs outside of a sandbox that exists.
-pub(crate) fn runs_outside(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
-    match place(policy, call) {
-        Place::Excluded => true,
-        Place::AskedOutside => policy.confinement.is_some_and(|it| it.allow_outside),
-        Place::Anywhere | Place::Sandbox => false,
     }
 }

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use super::{
     Behavior, CallFacts, Mode, PathFact, PolicyContext, Rule, RuleEntry, Rules, Specifier,
     command::{CommandLine, Concern},
-    judge, path_pattern,
+    judge, path,
 };
 use crate::{
     environment::Environment,
@@ -76,7 +76,7 @@ impl Rule {
                 call.command = Some(&line);
                 // Examples are checked without accessing files.
                 paths.extend(line.paths().into_iter().map(|asked| PathFact {
-                    path: path_pattern::lexical(&environment.cwd, &asked.path),
+                    path: path::lexical(&environment.cwd, &asked.path),
                     access: asked.access,
                     written: asked.path,
                 }));
@@ -85,8 +85,8 @@ impl Rule {
             Specifier::Name(_) => call.name = Some(example),
             Specifier::Path(_) => paths.push(PathFact {
                 path: match (example.strip_prefix("~/"), &environment.home) {
-                    (Some(rest), Some(home)) => path_pattern::lexical(home, rest),
-                    _ => path_pattern::lexical(&environment.cwd, example),
+                    (Some(rest), Some(home)) => path::lexical(home, rest),
+                    _ => path::lexical(&environment.cwd, example),
                 },
                 access: if self.is_edit() {
                     Access::Write

@@ -7,7 +7,7 @@ use super::{
     Behavior, CallFacts, Cause, CommandLine, Decision, HookVerdict, Mode, PathFact, PolicyContext,
     Rule, RuleName, Scope, Specifier, Verdict, authority,
     command::Concern,
-    confinement::{Place, place},
+    command_place::{Place, place},
     glob, path_pattern, tool_name,
 };
 use crate::{

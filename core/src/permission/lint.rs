@@ -10,19 +10,10 @@ use alloc::{
 use serde::Serialize;
 
 use super::{
-    Behavior, Layer, Rule, RuleEntry, RuleName, Rules, Source, Specifier, command::CommandPattern,
-    glob, tool_name,
+    Behavior, Layer, Rule, RuleName, Rules, Source, Specifier, command::CommandPattern,
+    entry::Placed, glob, tool_name,
 };
 use windlass_shell::{self as shell, Unparsed};
-
-/// A rule and its position in a layer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Placed<'a> {
-    pub(super) entry: &'a RuleEntry,
-    pub(super) behavior: Behavior,
-    pub(super) source: Source,
-    pub(super) root: Option<&'a str>,
-}
 
 /// A rule that has no effect, or another effect than it seems to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

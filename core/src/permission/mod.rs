@@ -9,10 +9,12 @@
 
 mod authority;
 mod command;
+mod command_place;
 mod confinement;
 mod consent;
 mod decision;
 mod domain;
+mod entry;
 mod example;
 mod explain;
 mod facts;
@@ -21,9 +23,11 @@ mod judge;
 mod layer;
 mod lint;
 mod narrowing;
+mod path;
 mod path_pattern;
 mod policy;
 mod policy_context;
+mod protected_place;
 mod reach;
 mod resolved;
 mod rule;
@@ -34,22 +38,22 @@ mod tool_set;
 mod update;
 mod visible;
 
-pub use authority::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority};
 pub use command::{
     Argument, CommandLine, CommandPattern, Invocation, RefusedFile, made_names, may_be_refused,
     refused_file,
 };
+pub(crate) use command_place::runs_outside;
 pub use confinement::CommandConfinement;
-pub(crate) use confinement::runs_outside;
 pub use consent::Consent;
 pub use decision::{Cause, Decision, HookVerdict, RuleName, Scope, Verdict};
 pub use domain::DomainPattern;
+pub use entry::RuleEntry;
 pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
 pub(crate) use facts::named_paths;
 pub use facts::{CallFacts, CallSubject, PathFact};
 pub use judge::judge;
-pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
+pub use layer::{Layer, LayerError, Layered, PermissionSettings, all_faults};
 pub(crate) use lint::misspelt_tool;
 pub use lint::{Fault, Finding, Misnamed, lint, misnamed, nearest_name};
 pub use narrowing::Narrowing;
@@ -66,9 +70,13 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
+pub(crate) use path::{is_under, lexical};
+pub(crate) use path_pattern::closed_patterns;
 pub use path_pattern::{
     closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
+};
+pub use protected_place::{
+    CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority,
 };
 pub use visible::{visible, visible_line};
 

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{CommandConfinement, Mode, Narrowing, Rule, Rules, path_pattern::is_under};
+use super::{CommandConfinement, Mode, Narrowing, Rule, Rules, path::is_under};
 use crate::environment::Environment;
 
 /// Everything except the call itself that a decision depends on.

@@ -12,7 +12,7 @@ use super::{
     PolicyContext, RuleValue, Verdict,
     command::{self, plain_words},
     domain, glob, judge,
-    path_pattern::is_under,
+    path::is_under,
 };
 use crate::tool::Access;
 

@@ -10,8 +10,8 @@ use alloc::{
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{
-    Behavior, Mode, PermissionPolicy, Rule, RuleError, RuleValue, Rules, Source,
-    path_pattern::lexical, server_tool_name,
+    Behavior, Mode, PermissionPolicy, Rule, RuleError, RuleValue, Rules, Source, path::lexical,
+    server_tool_name,
 };
 use crate::{environment::Environment, json};
 

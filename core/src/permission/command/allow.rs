@@ -11,7 +11,8 @@ use super::{
 use crate::{
     permission::{
         Mode, PathFact, PolicyContext, Rule, Specifier, glob,
-        path_pattern::{self, is_under, lexical},
+        path::{is_under, lexical},
+        path_pattern,
     },
     tool::Access,
 };

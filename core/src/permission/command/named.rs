@@ -7,7 +7,7 @@ use super::{
     invocation::{Invocation, may_change},
 };
 use crate::{
-    permission::{authority, glob},
+    permission::{glob, protected_place},
     tool::{Access, CommandPlan, DenyPattern},
 };
 
@@ -50,11 +50,11 @@ pub fn refused_file(
         !(deny.access == Access::Write && leaves_files_alone(program))
             && glob::covers(&deny.pattern, path)
     };
-    let is_own = authority::lies_in(path, &plan.closed_places);
+    let is_own = protected_place::lies_in(path, &plan.closed_places);
     if is_own || plan.deny.iter().any(is_closed) {
         return Some(RefusedFile::Closed);
     }
-    let becomes_authority = authority::is_place_beside(path, &plan.own_directories);
+    let becomes_authority = protected_place::is_place_beside(path, &plan.own_directories);
     let is_changed = may_change(program, argument);
     let was_judged = plan
         .files

@@ -15,8 +15,7 @@ use super::{
     named::Argument,
 };
 use crate::permission::{
-    PolicyContext, Rule, Specifier, authority, glob,
-    path_pattern::{self, lexical},
+    PolicyContext, Rule, Specifier, glob, path::lexical, path_pattern, protected_place,
 };
 
 /// More directories than a line enters; others are checked when the plan runs.
@@ -78,7 +77,7 @@ impl CommandLine {
                 Role::Target(direction) => *direction == Direction::Out,
                 Role::Made => true,
             };
-            let is_place = |path: &str| authority::is_place(path, policy.environment);
+            let is_place = |path: &str| protected_place::is_place(path, policy.environment);
             let lands = may_change(program, &Argument::default());
             let mut landing = part.files.landing.iter().filter(|_| lands);
             let named = self.find_named(part, policy, changes, |path, _| {
@@ -99,7 +98,7 @@ impl CommandLine {
                 part,
                 policy,
                 |_| true,
-                |path, _| authority::lies_in(path, places).then(|| path.to_string()),
+                |path, _| protected_place::lies_in(path, places).then(|| path.to_string()),
             )
         })
     }
