@@ -1,8 +1,10 @@
 //! Structured output: accepting, rejecting and asking for the answer (LOOP-18).
 
-use alloc::{borrow::ToOwned, format, string::String, vec};
+mod progress;
 
-use serde::{Deserialize, Serialize};
+pub(super) use self::progress::OutputProgress;
+
+use alloc::{borrow::ToOwned, format, string::String, vec};
 
 use super::{Event, Line, Outcome, Shared, Thread};
 use crate::{
@@ -14,26 +16,6 @@ use crate::{
     output::{self, OutputFormat, PlainText, REMINDER},
     tool::ToolResult,
 };
-
-/// The state of the structured output.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct OutputProgress {
-    /// The valid answer, once given.
-    pub(super) answer: Option<RawJson>,
-    /// The number of failed attempts.
-    misses: u32,
-    /// What was wrong with the last one.
-    fault: String,
-    /// Whether the model was reminded after it ended a turn without an answer.
-    reminded: bool,
-}
-
-impl OutputProgress {
-    pub(super) fn is_fresh(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 impl Thread {
     /// Handles a call of the tool for structured output.

@@ -1,27 +1,21 @@
 //! Requests that a model server refuses because of their content, which must then not be part of the next request.
 
-use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+mod place;
 
-use serde::{Deserialize, Serialize};
+pub(super) use self::place::Place;
+
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use super::{Event, Line, Shared, Thread};
 use crate::{
     content::Block,
     effect::Stage,
-    history::{Checkpoint, Role},
-    id::Uuid,
+    history::Role,
     json::{RawJson, RawObject},
     message::InformationLevel,
     model::ErrorClass,
     provider::ApiError,
 };
-
-/// A place in the conversation to return to if the server refuses what follows it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Place {
-    pub(super) history: Checkpoint,
-    pub(super) last_entry: Option<Uuid>,
-}
 
 impl Thread {
     /// The current end of the conversation.

@@ -4,6 +4,10 @@
 //! result has been emitted, nothing waits for the suggestion, and the next prompt cancels it. A failure is not reported; its cost
 //! is counted.
 
+mod due;
+
+pub(super) use self::due::SuggestionDue;
+
 use alloc::{borrow::ToOwned, string::String, vec};
 
 use super::{Outcome, Phase, Shared, Thread, model_call::text_of, run::Run};
@@ -24,27 +28,21 @@ const NO_IDEA: &str = "NONE";
 /// The longest suggestion in characters; a longer answer is discarded.
 const LONGEST: usize = 300;
 
-/// Whether a suggestion is wanted.
-#[derive(Debug, Default)]
-pub(super) struct Suggestion {
-    /// Whether a request is due; never set between inputs.
-    due: bool,
-}
-
 impl Thread {
     /// Decides after a run whether a suggestion is wanted.
     pub(super) fn may_suggest(&mut self, run: &Run, outcome: &Outcome) {
-        self.suggestion.due = self.is_main()
+        let due = self.is_main()
             && self.spec.stream.prompt_suggestions
             // With structured output there is no next prompt to suggest.
             && self.spec.prompt.output.is_none()
             && *outcome == Outcome::Success
             && run.num_turns > 0;
+        self.suggestion.set(due);
     }
 
     /// Requests a suggestion if one is due and the session is idle.
     pub(super) fn suggest(&mut self, shared: &mut Shared) {
-        if !core::mem::take(&mut self.suggestion.due) || self.phase() != Phase::Idle {
+        if !self.suggestion.take() || self.phase() != Phase::Idle {
             return;
         }
         let spent =
@@ -63,7 +61,7 @@ impl Thread {
 
     /// Cancels the suggestion, because something else begins.
     pub(super) fn forget_suggestion(&mut self, shared: &mut Shared) {
-        self.suggestion.due = false;
+        self.suggestion.set(false);
         if let Some(id) = self.model_call.give_up_suggestion() {
             shared.cancel(id);
         }

@@ -6,6 +6,9 @@
 mod lifecycle;
 mod provisioning;
 mod report;
+mod request;
+
+pub(super) use self::request::AgentRequest;
 
 use alloc::{borrow::ToOwned, collections::BTreeSet, string::String, sync::Arc, vec::Vec};
 
@@ -14,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Shared, Thread,
     call::Call,
-    run::{Outcome, Run},
+    run::{Ended, Outcome, Run},
 };
 use crate::{
     agent::AgentProfile,
@@ -58,24 +61,6 @@ pub(super) struct ChildFacts {
     /// The worktree that was created for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) worktree: Option<EnterWorktreeOutput>,
-}
-
-/// A call of the Task tool that the session has to carry out.
-#[derive(Debug)]
-pub(super) struct AgentRequest {
-    pub(super) index: usize,
-    pub(super) number: u32,
-    pub(super) input: TaskInput,
-    /// The worktree to work in, if not the parent's directory.
-    pub(super) worktree: Option<EnterWorktreeOutput>,
-}
-
-/// The end of a run of a thread that reports to another one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Ended {
-    outcome: Outcome,
-    run: Run,
-    duration_ms: u64,
 }
 
 impl Thread {

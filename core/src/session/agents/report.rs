@@ -11,9 +11,9 @@ use super::{
     super::{
         Shared,
         background::{AgentTask, Task, Work},
-        run::Outcome,
+        run::{Ended, Outcome},
     },
-    Child, Ended, total,
+    Child, total,
 };
 use crate::{
     content::{Block, ResultBlock},

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use super::{
-    super::{Shared, Thread},
+    super::{ApprovedCall, Shared, Thread},
     record::{Call, CallState, ToolCallInput},
     worktree::worktree_input,
 };
@@ -18,6 +18,21 @@ use crate::{
 };
 
 impl Thread {
+    /// Records why a call may run, and marks it as running.
+    pub(in crate::session) fn let_run(&mut self, shared: &mut Shared, index: usize, cause: String) {
+        let effect = self.call_effect(shared, index, Stage::Run);
+        let parent_tool_use_id = self.parent_tool_use_id();
+        let call = &mut self.run.calls[index];
+        shared.approved_calls.push(ApprovedCall {
+            effect,
+            tool_use_id: call.id().to_owned(),
+            parent_tool_use_id,
+            tool_name: call.tool_name().to_owned(),
+            cause: cause.clone(),
+        });
+        call.let_run(cause, shared.now.mono);
+    }
+
     pub(in crate::session) fn run_call(
         &mut self,
         shared: &mut Shared,

@@ -4,8 +4,8 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
     super::{Event, Shared, Thread},
-    Body,
     failure::transport_error,
+    incoming::Body,
     wait::too_large,
 };
 use crate::{

@@ -3,14 +3,14 @@
 mod answer;
 mod exchange;
 mod failure;
+mod incoming;
 mod wait;
 
-pub(super) use self::answer::text_of;
-use self::wait::Wait;
+use self::wait::too_late;
+pub(super) use self::{answer::text_of, incoming::ModelCall};
 
 use alloc::{
     borrow::ToOwned,
-    boxed::Box,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -18,86 +18,14 @@ use alloc::{
 
 use super::{Event, Outcome, Shared, Thread};
 use crate::{
-    effect::{Effect, EffectId, HttpRequest, Stage},
+    effect::{Effect, EffectId, HttpFailure, HttpFailureKind, HttpRequest, Stage},
     history::History,
     hook::CompactionTrigger,
     id::Millis,
     prompt,
-    provider::{Decoder, Opening},
+    provider::Opening,
     tools,
 };
-
-/// How long a server may take to close the connection after a complete response. Closing it first would cost a new connection on
-/// the next turn.
-const LINGER_MS: u64 = 1_000;
-
-/// The current exchange of a thread with a model server, if any.
-#[derive(Debug, Default)]
-pub(super) struct ModelCall {
-    incoming: Option<Incoming>,
-}
-
-/// A response that is being received.
-#[derive(Debug)]
-struct Incoming {
-    id: EffectId,
-    /// The model that the request was sent to; the setting may change meanwhile.
-    model: String,
-    body: Body,
-    retry_after_ms: Option<u64>,
-    complete_since: Option<Millis>,
-    wait: Wait,
-}
-
-#[derive(Debug)]
-enum Body {
-    /// No head received yet.
-    Awaited,
-    Success(Box<dyn Decoder>),
-    Error {
-        status: u16,
-        bytes: Vec<u8>,
-        /// The address that returned 404, if the host reported it.
-        address: Option<String>,
-    },
-}
-
-impl ModelCall {
-    fn begin(&mut self, id: EffectId, model: String, now: Millis) {
-        self.incoming = Some(Incoming {
-            id,
-            model,
-            body: Body::Awaited,
-            retry_after_ms: None,
-            complete_since: None,
-            wait: Wait::from(now),
-        });
-    }
-
-    /// Abandons the response.
-    pub(super) fn give_up(&mut self) {
-        self.incoming = None;
-    }
-
-    /// Abandons the exchange if it asks for a suggestion; returns its effect.
-    pub(super) fn give_up_suggestion(&mut self) -> Option<EffectId> {
-        let suggestion = self.suggestion()?;
-        self.give_up();
-        Some(suggestion)
-    }
-
-    /// The effect of the suggestion that is being received, if any.
-    fn suggestion(&self) -> Option<EffectId> {
-        let id = self.incoming.as_ref()?.id;
-        (id.stage == Stage::Suggestion).then_some(id)
-    }
-
-    /// Until when the server may take to close the connection after a complete response.
-    pub(super) fn linger_until(&self) -> Option<Millis> {
-        let complete_since = self.incoming.as_ref()?.complete_since?;
-        Some(complete_since.after(LINGER_MS))
-    }
-}
 
 impl Thread {
     /// Checks the budget before a request; returns the event that follows.
@@ -182,5 +110,33 @@ impl Thread {
         };
         self.model_call.begin(id, model, shared.now.mono);
         self.perform(shared, id, Effect::Http(request));
+    }
+
+    /// When the current response exceeds a time limit.
+    pub(super) fn response_due(&self) -> Option<Millis> {
+        let due = self
+            .model_call
+            .incoming
+            .as_ref()?
+            .due(&self.spec.model.response)?;
+        Some(due.0)
+    }
+
+    /// Records data that was received, even if only a head.
+    pub(super) fn note_progress(&mut self, shared: &Shared) {
+        if let Some(incoming) = &mut self.model_call.incoming {
+            incoming.wait.heard(shared.now.mono);
+        }
+    }
+
+    /// Abandons a response that has exceeded a time limit.
+    pub(super) fn stop_waiting_if_due(&mut self, shared: &mut Shared) -> Option<Event> {
+        let incoming = self.model_call.incoming.as_ref()?;
+        let due = incoming.due(&self.spec.model.response);
+        let (_, overdue) = due.filter(|(at, _)| *at <= shared.now.mono)?;
+        let message = too_late(overdue, &self.spec.model.response);
+        shared.cancel(incoming.id);
+        let failure = HttpFailure::new(HttpFailureKind::Interrupted, &message);
+        self.broken_off(shared, failure)
     }
 }

@@ -2,15 +2,7 @@
 
 use alloc::{format, string::String};
 
-use super::{
-    super::{Event, Shared, Thread},
-    Incoming,
-};
-use crate::{
-    effect::{HttpFailure, HttpFailureKind},
-    id::Millis,
-    spec::ResponseLimits,
-};
+use crate::{id::Millis, spec::ResponseLimits};
 
 /// The time and size of a response that is being received.
 #[derive(Debug)]
@@ -43,6 +35,11 @@ impl Wait {
         }
     }
 
+    /// Records that data arrived, even if only a head.
+    pub(super) fn heard(&mut self, now: Millis) {
+        self.heard_at = now;
+    }
+
     /// Records received bytes; returns whether they exceed the limit.
     pub(super) fn receives(&mut self, bytes: usize, limit: u64) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
@@ -50,7 +47,7 @@ impl Wait {
     }
 
     /// The earliest time limit, and which one it is.
-    fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
+    pub(super) fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
         let at = |since: Millis, ms: u64, what| (ms > 0).then(|| (since.after(ms), what));
         let idle = at(self.heard_at, limits.idle_ms, Overdue::Idle);
         let total = at(self.asked_at, limits.total_ms, Overdue::Whole);
@@ -60,52 +57,15 @@ impl Wait {
 
 /// The time limit that was exceeded.
 #[derive(Debug, Clone, Copy)]
-enum Overdue {
+pub(super) enum Overdue {
     /// Time without content.
     Idle,
     /// Time of the whole response.
     Whole,
 }
 
-impl Incoming {
-    fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
-        // A complete response only waits for the connection to be closed.
-        let waits = self.complete_since.is_none();
-        waits.then(|| self.wait.due(limits)).flatten()
-    }
-}
-
-impl Thread {
-    /// When the current response exceeds a time limit.
-    pub(in crate::session) fn response_due(&self) -> Option<Millis> {
-        let due = self
-            .model_call
-            .incoming
-            .as_ref()?
-            .due(&self.spec.model.response)?;
-        Some(due.0)
-    }
-
-    /// Records data that was received, even if only a head.
-    pub(super) fn note_progress(&mut self, shared: &Shared) {
-        if let Some(incoming) = &mut self.model_call.incoming {
-            incoming.wait.heard_at = shared.now.mono;
-        }
-    }
-
-    /// Abandons a response that has exceeded a time limit.
-    pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) -> Option<Event> {
-        let incoming = self.model_call.incoming.as_ref()?;
-        let due = incoming.due(&self.spec.model.response);
-        let (_, overdue) = due.filter(|(at, _)| *at <= shared.now.mono)?;
-        let message = too_late(overdue, &self.spec.model.response);
-        shared.cancel(incoming.id);
-        let failure = HttpFailure::new(HttpFailureKind::Interrupted, &message);
-        self.broken_off(shared, failure)
-    }
-}
-
-fn too_late(overdue: Overdue, limits: &ResponseLimits) -> String {
+/// The error message for a time limit that was exceeded.
+pub(super) fn too_late(overdue: Overdue, limits: &ResponseLimits) -> String {
     match overdue {
         Overdue::Idle => format!(
             "the model server sent nothing of its response for {}, the limit of silence",

@@ -129,6 +129,14 @@ impl Run {
     }
 }
 
+/// The end of a run of a thread that reports to another one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ended {
+    pub(super) outcome: Outcome,
+    pub(super) run: Run,
+    pub(super) duration_ms: u64,
+}
+
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -13,13 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Phase, Shared,
-    agents::Ended,
     call::{CallIds, Workplace},
     context::Context,
     hook::Hooks,
     model_call::ModelCall,
-    run::{Outcome, Run},
-    suggestion::Suggestion,
+    run::{Ended, Outcome, Run},
+    suggestion::SuggestionDue,
     transition::{Event, next},
     turns::Turns,
     writing::{Line, Writing},
@@ -55,7 +54,7 @@ pub(super) struct Thread {
     /// Restrictions relative to the session; none for the main thread.
     narrowing: Option<Narrowing>,
     pub(super) workplace: Workplace,
-    pub(super) suggestion: Suggestion,
+    pub(super) suggestion: SuggestionDue,
     /// The end of a run that the session has not handled yet.
     pub(super) ended: Option<Ended>,
     /// Settings chosen at run time, which override the spec.
@@ -84,7 +83,7 @@ impl Thread {
             parent_tool_use_id: None,
             narrowing: None,
             workplace: Workplace::default(),
-            suggestion: Suggestion::default(),
+            suggestion: SuggestionDue::default(),
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
