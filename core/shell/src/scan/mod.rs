@@ -5,11 +5,12 @@
 
 mod budget;
 mod evaluated;
+mod flatten;
 mod parse;
 mod unwrap;
 mod word;
 
-pub use parse::commands;
+pub use flatten::commands;
 
 /// Whether a shell that runs a command evaluates texts in it, so that it may run more than these texts show.
 pub(crate) fn evaluates(command: &crate::SimpleCommand) -> bool {

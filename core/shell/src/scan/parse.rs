@@ -1,34 +1,16 @@
-//! Lists, pipelines and compound commands, flattened to their simple commands.
+//! Parses one line: lists, pipelines and compound commands become simple commands.
 
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    budget::{Budget, DEPTH},
+    budget::Budget,
     evaluated::{builtin_evaluates, is_evaluated_variable, is_numeric, test_evaluates},
-    unwrap::unwrap,
     word::Scanner,
 };
 use crate::{CommandWord, Direction, FileRedirection, SimpleCommand, Unparsed};
 
-/// Every simple command that a line could run, in the order of the text: all parts of lists and pipelines, all branches of
-/// compound commands, the commands of substitutions, and those that wrappers such as `env`, `timeout` or `sh -c` run (in addition
-/// to the wrapper itself).
-///
-/// # Errors
-/// [`Unparsed`]: treat the line as an unknown command.
-pub fn commands(line: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
-    let mut found = Vec::new();
-    collect(line, DEPTH, &Budget::of(line)?, &mut found)?;
-    Ok(found)
-}
-
-pub(super) fn collect(
-    line: &str,
-    depth: u32,
-    budget: &Budget,
-    found: &mut Vec<SimpleCommand>,
-) -> Result<(), Unparsed> {
-    let depth = depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+/// Parses a line into its simple commands and the texts of its substitutions.
+pub(super) fn parse(line: &str, depth: u32, budget: &Budget) -> Result<ParsedLine, Unparsed> {
     if line.contains('\0') || line.contains('\r') {
         return Err(Unparsed::Syntax);
     }
@@ -39,14 +21,18 @@ pub(super) fn collect(
         found: Vec::new(),
     };
     parser.lines()?;
-    for mut command in parser.found {
-        command.wraps = unwrap(&command, depth, budget, found)?;
-        found.push(command);
-    }
-    for inner in parser.scanner.nested {
-        collect(&inner, depth, budget, found)?;
-    }
-    Ok(())
+    Ok(ParsedLine {
+        commands: parser.found,
+        substitutions: parser.scanner.nested,
+    })
+}
+
+/// The parts of a parsed line.
+pub(super) struct ParsedLine {
+    /// The simple commands, in the order of the text.
+    pub(super) commands: Vec<SimpleCommand>,
+    /// The command lines of its substitutions, not parsed yet.
+    pub(super) substitutions: Vec<String>,
 }
 
 struct Parser<'a> {

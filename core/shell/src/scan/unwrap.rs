@@ -2,44 +2,50 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{budget::Budget, parse::collect};
+use super::budget::Budget;
 use crate::{CommandWord, SimpleCommand, Unparsed, read::runs};
 
-/// Adds what a wrapper would run, and returns whether it is one. The caller adds the wrapper itself.
+/// What a wrapper runs.
+pub(super) enum Wrapped {
+    /// A command, from the wrapper's arguments. It may be a wrapper itself.
+    Command(SimpleCommand),
+    /// A command line in one of the arguments, not parsed yet.
+    Line(String),
+}
+
+/// Receives what a wrapper runs.
+type Visit<'a> = dyn FnMut(Wrapped) -> Result<(), Unparsed> + 'a;
+
+/// Passes what a wrapper would run to `visit`, and returns whether it is one.
 pub(super) fn unwrap(
     command: &SimpleCommand,
-    depth: u32,
     budget: &Budget,
-    found: &mut Vec<SimpleCommand>,
+    visit: &mut Visit<'_>,
 ) -> Result<bool, Unparsed> {
     let Some(program) = command.program() else {
         return Ok(false);
     };
     let arguments = &command.words[1..];
-    let wrapper = Wrapper {
-        command,
-        depth,
-        budget,
-    };
+    let wrapper = Wrapper { command, budget };
     match program {
         // Only looks up a program, and starts none.
         "command" if matches!(arguments.first(), Some(w) if matches!(w.text(), "-v" | "-V")) => {
             Ok(false)
         }
-        "command" | "builtin" | "nohup" | "setsid" => wrapper.runs(arguments, &[], 0, found),
-        "exec" => wrapper.runs(arguments, &["-a"], 0, found),
-        "time" => wrapper.runs(arguments, &["-f", "-o"], 0, found),
-        "nice" => wrapper.runs(arguments, &["-n"], 0, found),
-        "stdbuf" => wrapper.runs(arguments, &["-i", "-o", "-e"], 0, found),
-        "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, found),
-        "env" => wrapper.runs(arguments, &["-u", "-C"], 0, found),
+        "command" | "builtin" | "nohup" | "setsid" => wrapper.runs(arguments, &[], 0, visit),
+        "exec" => wrapper.runs(arguments, &["-a"], 0, visit),
+        "time" => wrapper.runs(arguments, &["-f", "-o"], 0, visit),
+        "nice" => wrapper.runs(arguments, &["-n"], 0, visit),
+        "stdbuf" => wrapper.runs(arguments, &["-i", "-o", "-e"], 0, visit),
+        "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, visit),
+        "env" => wrapper.runs(arguments, &["-u", "-C"], 0, visit),
         "xargs" => {
             // Its input becomes further words, or a part of the existing ones.
             let mut arguments = with_replaced(arguments);
             arguments.push(CommandWord::unknown());
-            wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
+            wrapper.runs(&arguments, &XARGS_VALUES, 0, visit)
         }
-        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, budget, found),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, visit),
         "eval" => {
             let mut line = String::new();
             for word in arguments {
@@ -49,14 +55,14 @@ pub(super) fn unwrap(
                 line.push_str(word.text());
                 line.push(' ');
             }
-            collect(&line, depth, budget, found)?;
+            visit(Wrapped::Line(line))?;
             Ok(true)
         }
         "find" | "fd" | "fdfind" => {
             for (start, end) in executed(arguments) {
                 let words: Vec<CommandWord> =
                     arguments[start..end].iter().map(placeholder).collect();
-                wrapper.runs(&words, &[], 0, found)?;
+                wrapper.runs(&words, &[], 0, visit)?;
             }
             Ok(false)
         }
@@ -145,18 +151,17 @@ const XARGS_VALUES: [&str; 9] = ["-I", "-J", "-n", "-P", "-L", "-d", "-a", "-s",
 
 struct Wrapper<'a> {
     command: &'a SimpleCommand,
-    depth: u32,
     budget: &'a Budget,
 }
 
 impl Wrapper<'_> {
-    /// Adds the command after options (some of which take a value), assignments and a number of operands.
+    /// Passes on the command after options (some of which take a value), assignments and a number of operands.
     fn runs(
         &self,
         arguments: &[CommandWord],
         with_value: &[&str],
         operands: usize,
-        found: &mut Vec<SimpleCommand>,
+        visit: &mut Visit<'_>,
     ) -> Result<bool, Unparsed> {
         let behind_options = skip_options(arguments, with_value)?;
         let assignments = behind_options
@@ -179,7 +184,7 @@ impl Wrapper<'_> {
             .iter()
             .filter_map(|w| w.text().split('=').next())
             .map(String::from);
-        let mut inner = SimpleCommand {
+        visit(Wrapped::Command(SimpleCommand {
             assignments: self
                 .command
                 .assignments
@@ -192,10 +197,7 @@ impl Wrapper<'_> {
             wraps: false,
             folder: self.command.folder.clone(),
             by_others: false,
-        };
-        let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
-        inner.wraps = unwrap(&inner, depth, self.budget, found)?;
-        found.push(inner);
+        }))?;
         Ok(true)
     }
 }
@@ -238,12 +240,7 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 }
 
 /// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
-fn shell(
-    arguments: &[CommandWord],
-    depth: u32,
-    budget: &Budget,
-    found: &mut Vec<SimpleCommand>,
-) -> Result<bool, Unparsed> {
+fn shell(arguments: &[CommandWord], visit: &mut Visit<'_>) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if !argument.is_literal() {
@@ -255,7 +252,7 @@ fn shell(
                 if !text.is_literal() {
                     return Err(Unparsed::ComputedProgram);
                 }
-                collect(text.text(), depth, budget, found)?;
+                visit(Wrapped::Line(text.text().into()))?;
                 return Ok(true);
             }
             "--version" | "--help" => return Ok(false),
