@@ -7,11 +7,12 @@ use alloc::{
 };
 use core::fmt;
 
-use super::write;
 use serde::{
     de::{self, Expected, Unexpected},
     ser,
 };
+
+use super::{number, string};
 
 /// A text that is not JSON, or not of the expected type; a value that JSON cannot represent. One pointer in size, since it is
 /// part of the result of every reader and writer.
@@ -129,10 +130,19 @@ impl fmt::Display for Found<'_> {
             Unexpected::Unsigned(value) => write!(f, "integer `{value}`"),
             Unexpected::Signed(value) => write!(f, "integer `{value}`"),
             Unexpected::Float(value) => {
-                write!(f, "floating point `{}`", write::to_text(&value))
+                let mut text = String::new();
+                match value.is_finite() {
+                    true => number::write(value, &mut text),
+                    false => text.push_str("null"),
+                }
+                write!(f, "floating point `{text}`")
             }
             Unexpected::Char(value) => write!(f, "character `{value}`"),
-            Unexpected::Str(value) => write!(f, "string {}", write::to_text(value)),
+            Unexpected::Str(value) => {
+                let mut text = String::new();
+                string::write(value, &mut text);
+                write!(f, "string {text}")
+            }
             Unexpected::Unit => f.write_str("null"),
             Unexpected::Seq => f.write_str("sequence"),
             Unexpected::Map => f.write_str("map"),

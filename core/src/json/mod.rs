@@ -8,6 +8,7 @@ mod decimal;
 mod fault;
 mod number;
 pub(crate) mod read;
+mod string;
 pub(crate) mod write;
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};

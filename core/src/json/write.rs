@@ -18,7 +18,7 @@ use serde::{
     },
 };
 
-use super::{RAW_VALUE, fault::Fault, number};
+use super::{RAW_VALUE, fault::Fault, number, string};
 
 /// Encodes a value as JSON text.
 pub(crate) fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
@@ -91,7 +91,7 @@ impl Writer {
             return;
         }
         self.separate();
-        self.string(name);
+        string::write(name, &mut self.out);
         self.out.push(':');
     }
 
@@ -113,43 +113,6 @@ impl Writer {
         self.out.push_str("null");
         Ok(())
     }
-
-    fn string(&mut self, text: &str) {
-        self.out.push('"');
-        let mut rest = text;
-        while let Some(at) = rest.bytes().position(is_escaped) {
-            let (plain, escaped) = rest.split_at_checked(at).unwrap_or((rest, ""));
-            self.out.push_str(plain);
-            let mut escaped = escaped.chars();
-            if let Some(char) = escaped.next() {
-                self.escape(char);
-            }
-            rest = escaped.as_str();
-        }
-        self.out.push_str(rest);
-        self.out.push('"');
-    }
-
-    fn escape(&mut self, char: char) {
-        let short = match char {
-            '"' | '\\' => char,
-            '\u{8}' => 'b',
-            '\u{c}' => 'f',
-            '\n' => 'n',
-            '\r' => 'r',
-            '\t' => 't',
-            _ => {
-                let _ = write!(self.out, "\\u{:04x}", u32::from(char));
-                return;
-            }
-        };
-        self.out.push('\\');
-        self.out.push(short);
-    }
-}
-
-fn is_escaped(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | ..0x20)
 }
 
 fn no_name() -> Fault {
@@ -269,7 +232,7 @@ impl<'a> Serializer for &'a mut Writer {
         if core::mem::replace(&mut self.carried, false) {
             self.out.push_str(value);
         } else {
-            self.string(value);
+            string::write(value, &mut self.out);
         }
         Ok(())
     }
