@@ -1,6 +1,6 @@
 //! Git's command line: the repository, the subcommand, and which arguments may be written to.
 
-use super::{invocation::is_cut_short, named::Argument};
+use super::options::{is_cut_short, is_option};
 
 /// Options of git that name a file or folder to write, as the next word.
 const WRITTEN: [&str; 5] = [
@@ -96,8 +96,63 @@ const RECORDED: [&str; 15] = [
     "tag",
 ];
 
+/// A command line of git.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct GitCommand<'a> {
+    /// The subcommand and its index; none if uncertain.
+    subcommand: Option<(usize, &'a str)>,
+    /// Whether it writes to its working directory, whatever the repository: it is given a repository but no folder to write to.
+    writes_folder: bool,
+}
+
+impl<'a> GitCommand<'a> {
+    /// The command line with these arguments.
+    pub(super) fn of(arguments: &[&'a str]) -> Self {
+        let subcommand = subcommand(arguments);
+        let names = |option: &str| arguments.iter().any(|it| is_option(it, option));
+        // Whether it may change files other than git's own.
+        let writes = subcommand.is_none_or(|(_, word)| !LOOKS.contains(&word));
+        Self {
+            subcommand,
+            writes_folder: writes && names("--git-dir") && !names("--work-tree"),
+        }
+    }
+
+    /// Whether it writes to its working directory, whatever the repository.
+    pub(super) fn writes_folder(self) -> bool {
+        self.writes_folder
+    }
+
+    /// Whether it may change the file that the argument at this index names; `before` is the argument before it. Git's changes to
+    /// its own files are its own matter, but not writes to files named by an argument.
+    pub(super) fn may_change(self, at: usize, text: &str, before: Option<&str>) -> bool {
+        let subcommand = self.subcommand;
+        // After the subcommand these words may mean something else.
+        let is_before = subcommand.is_some_and(|(of_subcommand, _)| at < of_subcommand);
+        let names_repository = |text: &str| {
+            let mut options = REPOSITORY.iter();
+            let names = options.any(|option| is_option(text, option));
+            // It then writes to a folder, not to a repository.
+            names && !(self.writes_folder && text.starts_with("-C"))
+        };
+        let is_named = || {
+            let before = before.filter(|it| REPOSITORY.contains(it));
+            before.is_some_and(names_repository)
+        };
+        let looks = subcommand.is_some_and(|(_, word)| LOOKS.contains(&word));
+        if is_before {
+            return !looks && !names_repository(text) && !is_named();
+        }
+        if looks && text.starts_with('-') {
+            return is_cut_short(text, "--output") || text.starts_with("--output");
+        }
+        let is_recorded = looks || subcommand.is_some_and(|(_, word)| RECORDED.contains(&word));
+        !is_recorded || text.starts_with('-') || before.is_some_and(|it| WRITTEN.contains(&it))
+    }
+}
+
 /// The subcommand and its index. None if an unknown option precedes it, whose value could be mistaken for it.
-pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> Option<(usize, &'a str)> {
+fn subcommand<'a>(arguments: &[&'a str]) -> Option<(usize, &'a str)> {
     let mut at = 0;
     while let Some(argument) = arguments.get(at) {
         let name = argument.split_once('=').map(|(name, _)| name);
@@ -114,42 +169,4 @@ pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> Option<(usize, &'a str)> 
         }
     }
     None
-}
-
-/// Whether git may change files other than its own with this subcommand.
-pub(super) fn changes_files(subcommand: Option<(usize, &str)>) -> bool {
-    subcommand.is_none_or(|(_, word)| !LOOKS.contains(&word))
-}
-
-/// Whether a word is this option, by itself or with a value after `=`.
-pub(super) fn is_option(word: &str, option: &str) -> bool {
-    (word.strip_prefix(option)).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-}
-
-/// Git's changes to its own files are its own matter, but not writes to files named by an argument.
-pub(super) fn may_git_change(argument: &Argument<'_>) -> bool {
-    let subcommand = argument.invocation.subcommand();
-    // After the subcommand these words may mean something else.
-    let is_before = subcommand.is_some_and(|(at, _)| argument.at < at);
-    let names_repository = |text: &str| {
-        let mut options = REPOSITORY.iter();
-        let names = options.any(|option| is_option(text, option));
-        // It then writes to a folder, not to a repository.
-        names && !(argument.invocation.writes_folder() && text.starts_with("-C"))
-    };
-    let is_named = || {
-        let before = argument.before.filter(|it| REPOSITORY.contains(it));
-        before.is_some_and(names_repository)
-    };
-    let looks = subcommand.is_some_and(|(_, word)| LOOKS.contains(&word));
-    if is_before {
-        return !looks && !names_repository(argument.text) && !is_named();
-    }
-    if looks && argument.text.starts_with('-') {
-        return is_cut_short(argument.text, "--output") || argument.text.starts_with("--output");
-    }
-    let is_recorded = looks || subcommand.is_some_and(|(_, word)| RECORDED.contains(&word));
-    !is_recorded
-        || argument.text.starts_with('-')
-        || argument.before.is_some_and(|it| WRITTEN.contains(&it))
 }

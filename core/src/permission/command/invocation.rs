@@ -1,18 +1,12 @@
 //! How a program uses the files that its arguments name, in particular which programs only read them.
 
-use super::{
-    files::leaves_files_alone,
-    git::{changes_files, is_option, may_git_change, subcommand},
-    named::Argument,
-};
+use super::{files::leaves_files_alone, git::GitCommand, options::is_cut_short};
 
 /// The combined meaning of a program's arguments.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Invocation<'a> {
-    /// The subcommand of git and its index; none if uncertain.
-    subcommand: Option<(usize, &'a str)>,
-    /// Whether git is given a repository but no folder to write to: it then writes to its working directory.
-    writes_folder: bool,
+    /// The command line, if it is one of git.
+    git: GitCommand<'a>,
     /// Whether it changes none of the files it is given.
     only_reads: bool,
     /// The index of the first argument whose file it changes.
@@ -30,12 +24,7 @@ impl<'a> Invocation<'a> {
         let has_long = |option: &str| arguments.iter().any(|it| is_cut_short(it, option));
         let mut invocation = Self::default();
         match program {
-            "git" => {
-                invocation.subcommand = subcommand(arguments);
-                let names = |option: &str| arguments.iter().any(|it| is_option(it, option));
-                let writes = changes_files(invocation.subcommand);
-                invocation.writes_folder = writes && names("--git-dir") && !names("--work-tree");
-            }
+            "git" => invocation.git = GitCommand::of(arguments),
             "find" => invocation.only_reads = !find_changes(arguments),
             "sort" | "base64" | "base32" | "tree" => {
                 invocation.only_reads = !has_letter('o') && !has_long("--output");
@@ -49,15 +38,15 @@ impl<'a> Invocation<'a> {
     }
 }
 
-impl Invocation<'_> {
-    /// The subcommand of git and its index; none if uncertain.
-    pub(super) fn subcommand(&self) -> Option<(usize, &str)> {
-        self.subcommand
+impl<'a> Invocation<'a> {
+    /// The command line of git.
+    pub(super) fn git(&self) -> GitCommand<'a> {
+        self.git
     }
 
-    /// Whether git writes to its working directory, whatever the repository.
-    pub(super) fn writes_folder(&self) -> bool {
-        self.writes_folder
+    /// Whether the program only reads the file that the argument at this index names.
+    pub(super) fn only_reads(&self, at: usize, text: &str) -> bool {
+        self.only_reads || at < self.changes_from && !text.starts_with('-')
     }
 
     /// The same for several runs, each with these arguments and some of other ones.
@@ -126,12 +115,6 @@ fn target_of_copy(arguments: &[&str]) -> usize {
     last
 }
 
-/// Whether a word is this long option, possibly abbreviated and with a value.
-pub(super) fn is_cut_short(word: &str, option: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    name.len() > 2 && name.starts_with("--") && option.starts_with(name)
-}
-
 /// Whether `find` does more than list what it finds.
 fn find_changes(arguments: &[&str]) -> bool {
     arguments.iter().enumerate().any(|(at, argument)| {
@@ -156,21 +139,4 @@ fn awk_reads(arguments: &[&str]) -> bool {
             && !argument.contains("system")
             && (!is_option || is_known)
     })
-}
-
-/// Whether a program may change the file that this argument names.
-pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
-    let invocation = &argument.invocation;
-    if invocation.only_reads
-        || argument.at < invocation.changes_from && !argument.text.starts_with('-')
-    {
-        return false;
-    }
-    match program {
-        "test" | "[" | "printf" | "true" | "false" | ":" => false,
-        "tar" | "rsync" if argument.text.starts_with("--exclude=") => false,
-        "tar" | "rsync" if argument.before == Some("--exclude") => false,
-        "git" => may_git_change(argument),
-        program => !leaves_files_alone(program),
-    }
 }

@@ -5,7 +5,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::invocation::{Invocation, is_cut_short};
+use super::{git::GitCommand, options::is_cut_short};
 
 /// More names than the arguments of one command produce.
 const MOST_MADE: usize = 4096;
@@ -51,7 +51,7 @@ pub fn made_names(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
                 made_of_each(&mut made, &targets, &operands, landed)?;
             }
         }
-        "git" if Invocation::of(program, arguments).writes_folder() => made.push(".".to_string()),
+        "git" if GitCommand::of(arguments).writes_folder() => made.push(".".to_string()),
         _ => {}
     }
     (made.len() <= MOST_MADE).then_some(made)

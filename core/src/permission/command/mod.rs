@@ -7,6 +7,7 @@ mod invocation;
 mod made;
 mod named;
 mod named_files;
+mod options;
 mod pattern;
 mod plan;
 

@@ -2,10 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    files::leaves_files_alone,
-    invocation::{Invocation, may_change},
-};
+use super::{files::leaves_files_alone, invocation::Invocation};
 use crate::{
     permission::{glob, protected_place},
     tool::{Access, CommandPlan, DenyPattern},
@@ -245,6 +242,23 @@ fn may_be_opened(name: &str, is_odd: bool) -> bool {
 #[must_use]
 pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
     !plan.deny.is_empty() || !plan.closed_places.is_empty() || may_change(program, argument)
+}
+
+/// Whether a program may change the file that this argument names.
+pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
+    let Argument {
+        text, before, at, ..
+    } = *argument;
+    if argument.invocation.only_reads(at, text) {
+        return false;
+    }
+    match program {
+        "test" | "[" | "printf" | "true" | "false" | ":" => false,
+        "tar" | "rsync" if text.starts_with("--exclude=") => false,
+        "tar" | "rsync" if before == Some("--exclude") => false,
+        "git" => argument.invocation.git().may_change(at, text, before),
+        program => !leaves_files_alone(program),
+    }
 }
 
 /// A text split at marks, and its part before the first mark.

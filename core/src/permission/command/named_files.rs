@@ -11,8 +11,8 @@ use windlass_shell::{CommandWord, Direction, Folder, SimpleCommand};
 use super::{
     CommandLine, Part,
     files::leaves_files_alone,
-    invocation::{Invocation, may_change},
-    named::Argument,
+    invocation::Invocation,
+    named::{Argument, may_change},
 };
 use crate::permission::{
     PolicyContext, Rule, Specifier, glob, path::lexical, path_pattern, protected_place,
