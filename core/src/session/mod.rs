@@ -12,6 +12,7 @@ mod ending;
 mod hook;
 mod inspection;
 mod interrupted;
+mod link;
 mod model_call;
 mod output;
 mod refused;

@@ -8,7 +8,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Session, Shared, call::Link, hook::agent_transcript};
+use super::{Session, Shared, hook::agent_transcript, link::Link};
 use crate::{
     effect::{Answer, EffectId},
     hook::input::AgentName,

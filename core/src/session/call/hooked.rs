@@ -7,6 +7,7 @@ use super::{
         Shared, Thread,
         hook::{HookRound, context_block},
     },
+    hook_state::HookRuling,
     record::{CallState, ToolCallInput},
 };
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     id::Millis,
     json::{RawJson, RawObject},
     message::{DeferredToolUse, InformationLevel},
-    permission::{Behavior, HookVerdict, PermissionUpdate},
+    permission::PermissionUpdate,
     tool::ToolResult,
 };
 
@@ -321,58 +322,6 @@ impl Thread {
     pub(super) fn refuse_after_stop(&mut self, shared: &mut Shared, index: usize) {
         let text = "The call was not run: a hook ended the run before it.";
         self.finish_call(shared, index, ToolResult::error(text));
-    }
-}
-
-/// The state of hooks for one call.
-#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CallHooks {
-    /// The hooks before the permission decision have run.
-    asked_before: bool,
-    /// The hooks that can answer a permission request have run.
-    asked_instead: bool,
-    /// The decision of the first ones: allow, or ask.
-    asks: Option<HookRuling>,
-    /// The restrictions they impose.
-    pub(super) narrowing: crate::hook::Narrowing,
-    /// The text they add for the model, after the results of the round.
-    pub(super) context: Vec<RawJson>,
-    /// The result that hooks are examining.
-    pub(super) result: Option<ToolResult>,
-    /// The worktree it needs, once hooks were asked to create it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) worktree: Option<HookedWorktree>,
-}
-
-/// A worktree that hooks were asked to create.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(super) struct HookedWorktree {
-    pub(super) name: String,
-    /// The path, if a hook created it.
-    pub(super) path: Option<String>,
-}
-
-/// The decision of hooks before the permission decision.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-struct HookRuling {
-    /// If false, permission must be asked for.
-    allows: bool,
-    hook: String,
-    reason: String,
-}
-
-impl CallHooks {
-    /// The decision of hooks, if they made one.
-    pub(super) fn verdict(&self) -> Option<HookVerdict> {
-        let ruling = self.asks.as_ref()?;
-        Some(HookVerdict {
-            behavior: match ruling.allows {
-                true => Behavior::Allow,
-                false => Behavior::Ask,
-            },
-            reason: Some(format!("{}: {}", ruling.hook, ruling.reason)),
-        })
     }
 }
 

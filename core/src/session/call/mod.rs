@@ -6,6 +6,7 @@
 mod batch;
 mod check;
 mod core_tool;
+mod hook_state;
 mod hooked;
 mod ids;
 mod judge;
@@ -18,7 +19,7 @@ mod subject;
 mod workplace;
 mod worktree;
 
-pub(super) use self::{ids::CallIds, record::Call, spelled::Link, workplace::Workplace};
+pub(super) use self::{ids::CallIds, record::Call, workplace::Workplace};
 
 use self::record::CallState;
 use super::{Event, Phase, Shared, Thread};

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{super::background::TaskWait, hooked::CallHooks, subject::ReadSubject};
+use super::{super::background::TaskWait, hook_state::CallHooks, subject::ReadSubject};
 use crate::{
     content::ToolUse,
     id::{Millis, Uuid},

@@ -2,10 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use serde::{Deserialize, Serialize};
-
 use super::{
-    super::{Shared, Thread},
+    super::{Shared, Thread, link::Link},
     record::Call,
 };
 use crate::{
@@ -90,26 +88,5 @@ impl Thread {
     /// The absolute path that a call writes for a file, without resolving links.
     fn written(&self, fact: &PathFact) -> String {
         lexical(&self.spec.environment.cwd, &fact.written)
-    }
-}
-
-/// A file that a call names through a link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::session) struct Link {
-    /// The absolute path that the call writes, without resolving links.
-    written: String,
-    /// The real path.
-    real: String,
-}
-
-impl Shared {
-    /// Stores observations under the real paths of the files. Tools report a file by the path that their call writes.
-    pub(in crate::session) fn keep_observed(&mut self, links: &[Link], seen: Vec<Observation>) {
-        for mut seen in seen {
-            if let Some(link) = links.iter().find(|link| link.written == seen.path) {
-                seen.path.clone_from(&link.real);
-            }
-            self.observed.insert(seen.path.clone(), seen);
-        }
     }
 }

@@ -9,7 +9,7 @@ use alloc::{
 
 use super::{
     super::{Phase, Shared, Thread, agents::AgentRequest, background::id_of},
-    hooked::HookedWorktree,
+    hook_state::HookedWorktree,
     record::{Call, CallState, ToolCallInput},
 };
 use crate::{
