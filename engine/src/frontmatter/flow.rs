@@ -2,7 +2,7 @@
 
 use std::{iter::Peekable, str::Chars};
 
-use super::{Field, FrontmatterError, Mapping, Problem, Value, reader::DEPTH};
+use super::{DEPTH, Field, FrontmatterError, Mapping, Problem, Value};
 
 /// Reads a value that begins with a quote or bracket; `None` if it is not closed yet.
 pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, FrontmatterError> {

@@ -68,6 +68,9 @@ impl<'a> Document<'a> {
 /// The maximum number of fields in one mapping; real files have about a dozen.
 const MOST_FIELDS: usize = 1_000;
 
+/// The maximum nesting depth; no real file nests deeper.
+const DEPTH: u32 = 16;
+
 /// Fields in file order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mapping {

@@ -1,9 +1,6 @@
 //! Reads lines into fields; indentation delimits the blocks.
 
-use super::{Field, FrontmatterError, Mapping, Problem, Value, flow};
-
-/// The maximum nesting depth; no real file nests deeper.
-pub(super) const DEPTH: u32 = 16;
+use super::{DEPTH, Field, FrontmatterError, Mapping, Problem, Value, flow};
 
 /// Reads the lines between the two `---`. `first` is the line number of the first of them.
 pub(super) fn read(lines: &[&str], first: u32) -> Result<Mapping, FrontmatterError> {

@@ -14,7 +14,7 @@ use windlass_core::{
     permission::Mode,
 };
 
-use super::PROTOCOL_VERSION;
+use super::{CAPABILITIES, PROTOCOL_VERSION};
 
 /// The fields of `initialize`. All are optional; unknown fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -273,7 +273,7 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
     set("current_permission_mode", facts.mode.name().into());
     let state = if facts.is_running { "running" } else { "idle" };
     set("session_state", state.into());
-    set("capabilities", json!(super::frames::CAPABILITIES));
+    set("capabilities", json!(CAPABILITIES));
     set("hook_on_failure_supported", true.into());
     if request.hooks.is_some() {
         set("hooks_applied", true.into());

@@ -29,3 +29,6 @@ pub mod sdk_request;
 /// The version of the official engine whose protocol is implemented. It is the value of `--version` and
 /// `claude_code_version`, because SDKs and related tools parse it as `N.N.N` and derive the available features from it.
 pub const PROTOCOL_VERSION: &str = "2.1.330";
+
+/// The capabilities that this engine announces, by the names that the SDKs look for.
+pub const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];

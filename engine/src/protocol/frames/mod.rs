@@ -22,11 +22,9 @@ use windlass_core::{
 
 pub use self::{own::LocalCommand, turn::QueuedPrompt};
 use self::{task::RunningAgent, turn::Turn};
+pub use super::CAPABILITIES;
 use super::line::to_line;
 use crate::{block_uuid, transcript::CostState};
-
-/// The capabilities that this engine announces, by the names that the SDKs look for.
-pub const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
 /// The status with which a model server reports that it is overloaded.
 const OVERLOADED: u16 = 529;
