@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Input,
+    Input, RawJson,
     hook::{
         Occurrence, concerned,
         input::{ConfigChange, ConfigSource},
@@ -18,10 +18,9 @@ use windlass_core::{
 use super::{
     Engine,
     config::{Configuration, ConfigureRequest, Prepared},
-    flag_settings::FlagSettings,
     io::{Effect, Output},
     lifecycle::config_changed,
-    pending::Pending,
+    pending::{Pending, Reread},
     state::Step,
 };
 use crate::protocol::{
@@ -30,33 +29,6 @@ use crate::protocol::{
     reply::{Reply, ReplyError},
     request::SettingsFile,
 };
-
-/// What to do after settings and project files have been read again. Each variant holds the id of the request.
-#[derive(Debug)]
-pub(super) enum Reread {
-    /// Apply settings that came as if on the command line.
-    FlagSettings(String, Box<FlagSettings>),
-    /// Confirm that the written settings are in force.
-    Written(String),
-    /// Reply with the skills; the second field is the list before the change.
-    Skills(String, Vec<Value>),
-    /// Reply with the output styles.
-    OutputStyles(String),
-    /// Reply with the commands, agents and MCP servers.
-    Plugins(String),
-}
-
-impl Reread {
-    fn request(&self) -> &str {
-        match self {
-            Self::FlagSettings(id, _)
-            | Self::Written(id)
-            | Self::Skills(id, _)
-            | Self::OutputStyles(id)
-            | Self::Plugins(id) => id,
-        }
-    }
-}
 
 impl Engine {
     /// Reads settings and project files again.
@@ -141,6 +113,18 @@ impl Engine {
         let of_session = self.session.as_ref().map(|it| it.prepared.config.number);
         if of_session != Some(number) {
             self.outbox.push(Output::Forget(number));
+        }
+    }
+
+    /// Applies settings as if they had been given on the command line. Each key replaces its previous value; null removes it.
+    /// Either all of them apply or none. The model, effort and rules take effect immediately, the rest from the next turn on.
+    pub(super) fn apply_flag_settings(&mut self, id: String, settings: &RawJson) {
+        match self.flag_settings(settings) {
+            Ok((initialize, settings)) => {
+                let reread = Reread::FlagSettings(id, Box::new(settings));
+                self.reconfigure(initialize, reread);
+            }
+            Err(refusal) => self.reply(&id, &refusal.into()),
         }
     }
 

@@ -1,34 +1,15 @@
 //! File checkpoints: files are kept before they are changed, and restored when the SDK asks for it.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
-use windlass_core::{
-    EffectId, UnixMillis, Uuid,
-    effect::Answer,
-    tool::{Access, ToolCall, ToolDefinition},
-};
+use windlass_core::{EffectId, UnixMillis, Uuid, effect::Answer, tool::ToolCall};
 
 use super::{
     Engine,
     io::{Checkpoint, Checkpointed, Effect},
-    log::Then,
-    pending::Pending,
+    pending::{Pending, Then},
     running::Parked,
 };
 use crate::protocol::reply::{Reply, ReplyError};
-
-/// For each tool that edits files, the input fields that name the files it changes.
-pub(super) fn changed_fields(tools: &[ToolDefinition]) -> BTreeMap<String, Vec<String>> {
-    let changing = tools.iter().filter(|tool| tool.edits_files());
-    changing
-        .map(|tool| {
-            let written = (tool.paths.iter()).filter(|path| path.access == Access::Write);
-            let fields = written.map(|path| path.field.clone()).collect();
-            (tool.name.clone(), fields)
-        })
-        .collect()
-}
 
 /// The files that a call is about to change: the values of these fields of its input.
 pub(super) fn before(call: &ToolCall, fields: &[String], at: UnixMillis) -> Checkpoint {

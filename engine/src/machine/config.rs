@@ -10,7 +10,7 @@ use windlass_core::{
     RawJson, Spec, agent::AgentModel, context::OutputStyle, permission::Source, tools::CoreTool,
 };
 
-use super::{Face, Launch, io::ConfigNumber};
+use super::{Face, Launch};
 use crate::{
     project::ProjectFiles,
     protocol::initialize::Initialize,
@@ -61,6 +61,9 @@ impl ConfigureRequest {
         }
     }
 }
+
+/// The number of a configuration, assigned by the host that read it.
+pub type ConfigNumber = u64;
 
 /// The configuration from flags, environment and files.
 #[derive(Debug, Clone)]

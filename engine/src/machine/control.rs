@@ -13,8 +13,7 @@ use super::{
     Engine,
     config::resolved_model,
     io::{Effect, Look, Seen},
-    log::Then,
-    pending::{Looking, Pending, Prepare},
+    pending::{Looking, Pending, Prepare, Then},
 };
 use crate::protocol::{
     PROTOCOL_VERSION,

@@ -10,7 +10,7 @@ use windlass_core::{
     spec::Effort,
 };
 
-use super::{Engine, changes::Reread, config::resolved_model};
+use super::{Engine, config::resolved_model};
 use crate::protocol::{flags::effort, initialize::Initialize, reply::ReplyError};
 
 /// The settings that affect a running session.
@@ -36,19 +36,11 @@ pub(super) struct FlagSettings {
 }
 
 impl Engine {
-    /// Applies settings as if they had been given on the command line. Each key replaces its previous value; null removes it.
-    /// Either all of them apply or none. The model, effort and rules take effect immediately, the rest from the next turn on.
-    pub(super) fn apply_flag_settings(&mut self, id: String, settings: &RawJson) {
-        match self.flag_settings(settings) {
-            Ok((initialize, settings)) => {
-                let reread = Reread::FlagSettings(id, Box::new(settings));
-                self.reconfigure(initialize, reread);
-            }
-            Err(refusal) => self.reply(&id, &refusal.into()),
-        }
-    }
-
-    fn flag_settings(&self, settings: &RawJson) -> Result<(Initialize, FlagSettings), ReplyError> {
+    /// Reads such settings: the `initialize` request with all that are given so far, and the changes that take effect immediately.
+    pub(super) fn flag_settings(
+        &self,
+        settings: &RawJson,
+    ) -> Result<(Initialize, FlagSettings), ReplyError> {
         let given: Map<String, Value> = settings
             .decode()
             .map_err(|error| ReplyError::new(format!("the settings are no object: {error}")))?;

@@ -15,7 +15,7 @@ use windlass_core::{
     tool::{Observation, ToolCall, ToolDefinition},
 };
 
-use super::config::{Configuration, ConfigureRequest};
+use super::config::{ConfigNumber, Configuration, ConfigureRequest};
 use crate::{
     protocol::{line::Line, reply::ReplyError},
     store::Lease,
@@ -121,9 +121,6 @@ pub type EffectNumber = u64;
 
 /// The number of a connection to an MCP server, unique within the engine.
 pub type ConnectionId = u64;
-
-/// The number of a configuration, assigned by the host that read it.
-pub type ConfigNumber = u64;
 
 /// An effect of the engine: an operation that only the host can perform.
 #[derive(Debug)]

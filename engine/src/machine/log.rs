@@ -8,7 +8,7 @@ use windlass_core::{EffectId, RawJson, Uuid, effect::Entry, message::TaskStarted
 use super::{
     Engine,
     io::{Effect, LineGroup, Outcome, Output},
-    pending::Pending,
+    pending::{Pending, Then, Written},
 };
 use crate::{
     protocol::{
@@ -44,27 +44,6 @@ enum Step {
     Agent(Box<TaskStarted>),
     /// Completes when everything before it has been written or has failed.
     Barrier,
-}
-
-/// What to do when a step has been written or has failed.
-#[derive(Debug)]
-pub(super) enum Then {
-    /// Nothing: at worst a listing is incomplete.
-    Nothing,
-    /// Tell the session that its entries are stored.
-    Persisted(EffectId),
-    /// Send the held message.
-    Message,
-    /// Reply to the request of this id that the title is stored.
-    Reply(String),
-    /// Warn the user if the title is not stored.
-    Warn,
-    /// Run the call whose files were kept.
-    Call(EffectId),
-    /// Run the hook that is told the transcript's place.
-    Hook(EffectId),
-    /// Continue the shutdown.
-    End,
 }
 
 impl TranscriptLog {
@@ -327,13 +306,6 @@ impl Engine {
             self.outbox.push(Output::Release(log.lease));
         }
     }
-}
-
-/// A step that is being written.
-#[derive(Debug)]
-pub(super) enum Written {
-    Lines(Vec<LineGroup>),
-    Document(Vec<u8>),
 }
 
 /// Groups lines by transcript, so that each transcript is written in one step.

@@ -57,14 +57,14 @@ use self::{
 };
 pub use self::{
     config::{
-        BUILTIN_TOOLS, CompleteError, Configuration, ConfigureRequest, is_default, resolved_model,
-        tool_names,
+        BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
+        resolved_model, tool_names,
     },
     drive::{EngineHost, drive},
     io::{
-        Checkpoint, Checkpointed, ConfigNumber, ConnectRequest, ConnectionId, Effect, EffectNumber,
-        Ending, Fault, Input, LineGroup, LoadedSession, Look, Offer, Outcome, Output, Question,
-        Seen, ServerEvent, ServerTool, Topic,
+        Checkpoint, Checkpointed, ConnectRequest, ConnectionId, Effect, EffectNumber, Ending,
+        Fault, Input, LineGroup, LoadedSession, Look, Offer, Outcome, Output, Question, Seen,
+        ServerEvent, ServerTool, Topic,
     },
     launch::{Face, Launch, Redaction},
     mcp::inline_servers,

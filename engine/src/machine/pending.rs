@@ -1,12 +1,12 @@
 //! Pending effects of the engine, and what follows from their outcomes.
 
+use serde_json::Value;
 use windlass_core::{EffectId, effect::PermissionResponse};
 
 use super::{
     Engine,
-    changes::Reread,
-    io::{ConnectionId, EffectNumber, Outcome, Output},
-    log::{Then, Written},
+    flag_settings::FlagSettings,
+    io::{ConnectionId, EffectNumber, LineGroup, Outcome, Output},
     variant,
 };
 use crate::protocol::initialize::Initialize;
@@ -66,6 +66,62 @@ pub(super) enum Looking {
     RepoRoot(String),
     /// The file is recorded as read by the model.
     Read,
+}
+
+/// What to do after settings and project files have been read again. Each variant holds the id of the request.
+#[derive(Debug)]
+pub(super) enum Reread {
+    /// Apply settings that came as if on the command line.
+    FlagSettings(String, Box<FlagSettings>),
+    /// Confirm that the written settings are in force.
+    Written(String),
+    /// Reply with the skills; the second field is the list before the change.
+    Skills(String, Vec<Value>),
+    /// Reply with the output styles.
+    OutputStyles(String),
+    /// Reply with the commands, agents and MCP servers.
+    Plugins(String),
+}
+
+impl Reread {
+    /// The id of the request.
+    pub(super) fn request(&self) -> &str {
+        match self {
+            Self::FlagSettings(id, _)
+            | Self::Written(id)
+            | Self::Skills(id, _)
+            | Self::OutputStyles(id)
+            | Self::Plugins(id) => id,
+        }
+    }
+}
+
+/// A step that is being written.
+#[derive(Debug)]
+pub(super) enum Written {
+    Lines(Vec<LineGroup>),
+    Document(Vec<u8>),
+}
+
+/// What to do when a step has been written or has failed.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// Nothing: at worst a listing is incomplete.
+    Nothing,
+    /// Tell the session that its entries are stored.
+    Persisted(EffectId),
+    /// Send the held message.
+    Message,
+    /// Reply to the request of this id that the title is stored.
+    Reply(String),
+    /// Warn the user if the title is not stored.
+    Warn,
+    /// Run the call whose files were kept.
+    Call(EffectId),
+    /// Run the hook that is told the transcript's place.
+    Hook(EffectId),
+    /// Continue the shutdown.
+    End,
 }
 
 impl Engine {

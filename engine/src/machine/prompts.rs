@@ -11,8 +11,7 @@ use super::{
     Engine,
     config::resolved_model,
     io::Fault,
-    log::Then,
-    pending::Prepare,
+    pending::{Prepare, Then},
     queue::{Asked, Next},
 };
 use crate::{

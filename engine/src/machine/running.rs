@@ -9,11 +9,14 @@ use std::{
 
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
-    Output as SessionOutput, Session, SessionId, Spec, Uuid, effect::Answer, hook::HookCall,
-    journal::Recorder, tool::ToolCall,
+    Output as SessionOutput, Session, SessionId, Spec, Uuid,
+    effect::Answer,
+    hook::HookCall,
+    journal::Recorder,
+    tool::{Access, ToolCall, ToolDefinition},
 };
 
-use super::{checkpoints::changed_fields, config::Prepared, io::Fault, routes::Routes};
+use super::{config::Prepared, io::Fault, routes::Routes};
 
 /// A session, with or without a journal.
 pub(super) enum Kept {
@@ -280,6 +283,18 @@ impl Running {
         self.prepared = prepared;
         Ok(())
     }
+}
+
+/// For each tool that edits files, the input fields that name the files it changes.
+fn changed_fields(tools: &[ToolDefinition]) -> BTreeMap<String, Vec<String>> {
+    let changing = tools.iter().filter(|tool| tool.edits_files());
+    changing
+        .map(|tool| {
+            let written = (tool.paths.iter()).filter(|path| path.access == Access::Write);
+            let fields = written.map(|path| path.field.clone()).collect();
+            (tool.name.clone(), fields)
+        })
+        .collect()
 }
 
 /// The message of a panic.

@@ -11,8 +11,7 @@ use windlass_core::{
 use super::{
     Engine, Face, State, Topic,
     io::{Effect, Fault, Output, ServerTool},
-    log::Then,
-    pending::Pending,
+    pending::{Pending, Then},
     questions::Purpose,
     routes::Route,
     running::{Parked, Running},

@@ -9,8 +9,7 @@ use windlass_core::{
 use super::{
     Engine, State, Topic,
     io::{Effect, Ending, Outcome, Output},
-    log::Then,
-    pending::Pending,
+    pending::{Pending, Then},
     state::Step,
 };
 use crate::protocol::frames::LocalCommand;
