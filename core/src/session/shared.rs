@@ -6,6 +6,7 @@ use super::{
     agents::AgentRequest,
     approved::ApprovedCall,
     background::{Awaited, News, Tasks},
+    link::Link,
 };
 
 use crate::{
@@ -285,5 +286,15 @@ impl Shared {
             !overdue
         });
         abandoned
+    }
+
+    /// Stores observations under the real paths of the files. Tools report a file by the path that their call writes.
+    pub(super) fn keep_observed(&mut self, links: &[Link], seen: Vec<Observation>) {
+        for mut seen in seen {
+            if let Some(link) = links.iter().find(|link| link.written == seen.path) {
+                seen.path.clone_from(&link.real);
+            }
+            self.observed.insert(seen.path.clone(), seen);
+        }
     }
 }

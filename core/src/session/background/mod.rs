@@ -3,98 +3,26 @@
 //! A task is a subagent, or a tool call that is no longer waited for. Its id is derived from its cause, like effect ids.
 
 mod calls;
+mod task;
+
+pub(super) use self::task::{AgentTask, Awaited, News, Task, TaskWait, Tasks, Work};
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
-use serde::{Deserialize, Serialize};
-
-use super::{Session, Shared, hook::agent_transcript, link::Link};
+use super::{Session, Shared, hook::agent_transcript};
 use crate::{
     effect::{Answer, EffectId},
     hook::input::AgentName,
-    id::{Millis, SessionId},
+    id::SessionId,
     message::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
         TaskUsage, ToolProgress,
     },
-    sorted::SortedMap,
     tools::{background, task::TaskInput},
 };
 
 /// How many bytes of a call's output are kept: the last ones.
 const KEPT_OUTPUT: usize = 30_000;
-
-/// A background task.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Task {
-    /// The number of the thread that started it.
-    pub(super) owner: u32,
-    pub(super) tool_use_id: String,
-    pub(super) tool_name: String,
-    pub(super) description: String,
-    pub(super) command: Option<String>,
-    /// Why its call was allowed to run.
-    pub(super) decision: Option<String>,
-    pub(super) kind: TaskKind,
-    pub(super) work: Work,
-    pub(super) started: Millis,
-    /// How it ended; none while it runs.
-    pub(super) ended: Option<TaskEnd>,
-    /// Whether it is being stopped.
-    pub(super) stopping: bool,
-    /// The last part of its output; for an agent, its report.
-    pub(super) output: String,
-    /// The files that its call names through a link. Observations of them are stored under their real paths.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) links: Vec<Link>,
-}
-
-/// What executes a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Work {
-    /// A subagent, by number.
-    Agent(u32),
-    /// A running call.
-    Call(EffectId),
-}
-
-/// The description of an agent in the message that announces it.
-pub(super) struct AgentTask {
-    pub(super) subagent_type: String,
-    pub(super) prompt: String,
-}
-
-/// An agent that the caller waits for and that was announced as a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Awaited {
-    /// The call that waits for it.
-    tool_use_id: String,
-    description: String,
-}
-
-/// A call that waits for a background task to end before it reads it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::session) struct TaskWait {
-    task_id: String,
-    /// The time limit; the task is then read in its current state.
-    until: Millis,
-    /// A pattern; only matching lines are read.
-    filter: Option<String>,
-}
-
-/// The notification that a task has ended, for the model of the thread that started it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct News {
-    pub(super) task_id: String,
-    pub(super) text: String,
-    /// Does not start a turn of its own: whoever stopped the task knows already.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(super) can_wait: bool,
-}
-
-/// All tasks of a session by id, including those that have ended.
-pub(super) type Tasks = SortedMap<String, Task>;
 
 /// The kept output of a background call ([`Session::task_output`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,12 +43,6 @@ impl Session {
             // Output beyond the limit is dropped from the front, up to a character boundary.
             is_cut: task.output.len() + char::MAX.len_utf8() > KEPT_OUTPUT,
         })
-    }
-}
-
-impl Task {
-    fn status(&self) -> &'static str {
-        self.ended.map_or("running", TaskEnd::name)
     }
 }
 

@@ -1,11 +1,40 @@
-//! Shell state that persists from one command to the next.
+//! Shell state that persists from one command to the next, and what a command means in it.
 
-use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
 
-use super::super::{Shared, Thread};
-use crate::{content::ResultBlock, tool::ToolResult};
+use super::{
+    super::{Shared, Thread},
+    subject::ReadSubject,
+};
+use crate::{
+    content::ResultBlock,
+    json::RawJson,
+    permission::CallSubject,
+    tool::{ToolDefinition, ToolResult},
+};
 
 impl Thread {
+    /// What the input of a call means for rules. It is needed when the call is validated, judged and run; its command is parsed
+    /// the first time. It is parsed again only if the input, the directory in which commands start, or the variables they set
+    /// have changed.
+    pub(super) fn subject(
+        &mut self,
+        index: usize,
+        tool: &ToolDefinition,
+        input: &RawJson,
+    ) -> Arc<CallSubject> {
+        let directory = self.command_directory();
+        let variables = self.command_variables();
+        let read = self.run.calls[index].subject.as_ref();
+        if let Some(read) = read.filter(|read| read.is_of(input, directory, &variables)) {
+            return read.subject();
+        }
+        let read = ReadSubject::of(tool, input, directory, variables);
+        let subject = read.subject();
+        self.run.calls[index].subject = Some(read);
+        subject
+    }
+
     /// The directory in which the next command starts.
     pub(in crate::session) fn command_directory(&self) -> &str {
         let shell = self.workplace.shell();

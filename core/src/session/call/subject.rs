@@ -2,7 +2,6 @@
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
-use super::super::Thread;
 use crate::{json::RawJson, permission::CallSubject, tool::ToolDefinition};
 
 /// The parsed input, and the conditions under which it is valid.
@@ -14,35 +13,32 @@ pub(super) struct ReadSubject {
     subject: Arc<CallSubject>,
 }
 
-impl Thread {
-    /// What the input of a call means for rules. It is needed when the call is validated, judged and run; its command is parsed
-    /// the first time. It is parsed again only if the input, the directory in which commands start, or the variables they set
-    /// have changed.
-    pub(super) fn subject(
-        &mut self,
-        index: usize,
+impl ReadSubject {
+    /// Parses an input, for commands that start in this directory after setting these variables.
+    pub(super) fn of(
         tool: &ToolDefinition,
         input: &RawJson,
-    ) -> Arc<CallSubject> {
-        let directory = self.command_directory();
-        let variables = self.command_variables();
-        if let Some(read) = &self.run.calls[index].subject
-            && read.directory == directory
-            && read.variables == variables
-            && read.input == *input
-        {
-            return Arc::clone(&read.subject);
-        }
+        directory: &str,
+        variables: Vec<String>,
+    ) -> Self {
         let mut subject = CallSubject::of(tool, input, directory);
         let line = subject.command.take();
         subject.command = line.map(|line| line.after(variables.clone()));
-        let subject = Arc::new(subject);
-        self.run.calls[index].subject = Some(ReadSubject {
+        Self {
             input: input.clone(),
             directory: directory.into(),
             variables,
-            subject: Arc::clone(&subject),
-        });
-        subject
+            subject: Arc::new(subject),
+        }
+    }
+
+    /// Whether it is what this input means under these conditions.
+    pub(super) fn is_of(&self, input: &RawJson, directory: &str, variables: &[String]) -> bool {
+        self.directory == directory && self.variables == variables && self.input == *input
+    }
+
+    /// What the input means for rules.
+    pub(super) fn subject(&self) -> Arc<CallSubject> {
+        Arc::clone(&self.subject)
     }
 }

@@ -3,6 +3,7 @@
 
 mod agents;
 mod connecting;
+mod message;
 mod requests;
 mod sdk;
 mod server;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use windlass_core::{Millis, RawJson, message::McpServer, tool::ToolDefinition};
 
 pub use self::agents::inline_servers;
-pub(super) use self::sdk::ServerMessage;
+pub(super) use self::message::ServerMessage;
 use self::{
     requests::ServerReply,
     server::{Kind, Server, Status},
