@@ -21,9 +21,8 @@ use windlass_core::{
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts, Project,
-    builtin::{Offered, Selection},
-    places, settings,
+    Agent, AgentBuilder, BuildError, McpServer, Parts, Project, builtin::Selection,
+    offered_tool::OfferedTool, places, settings,
 };
 use crate::{
     host::{RunTool, Transport},
@@ -245,7 +244,7 @@ impl AgentBuilder {
     fn offered(
         &mut self,
         sandbox: Option<&Sandbox>,
-    ) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    ) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
         let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
         let mut offered = builtin.take(&mut components, sandbox, &self.variables)?;
@@ -276,7 +275,7 @@ impl AgentBuilder {
             }
             definition.timeout_ms.get_or_insert(default_ms);
             let runner: Arc<dyn RunTool> = tool.handler;
-            offered.push(Offered { definition, runner });
+            offered.push(OfferedTool { definition, runner });
         }
         Ok((offered, plugins))
     }

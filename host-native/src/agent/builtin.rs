@@ -1,19 +1,12 @@
 //! The tools that come with windlass.
 
+#[cfg(unix)]
 use std::sync::Arc;
 
-use windlass_core::tool::ToolDefinition;
-
-use super::{BuildError, components::Components, settings::Variables};
+use super::{BuildError, components::Components, offered_tool::OfferedTool, settings::Variables};
 #[cfg(unix)]
 use crate::bash::Bash;
-use crate::{host::RunTool, sandbox::Sandbox};
-
-/// A tool definition with the code that runs it.
-pub(super) struct Offered {
-    pub(super) definition: ToolDefinition,
-    pub(super) runner: Arc<dyn RunTool>,
-}
+use crate::sandbox::Sandbox;
 
 /// The selection of built-in tools of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +23,7 @@ impl Selection {
         components: &mut Components,
         sandbox: Option<&Sandbox>,
         variables: &Variables,
-    ) -> Result<Vec<Offered>, BuildError> {
+    ) -> Result<Vec<OfferedTool>, BuildError> {
         let names = match self {
             Self::None => return Ok(Vec::new()),
             Self::Named(names) if names.is_empty() => return Ok(Vec::new()),
@@ -58,18 +51,18 @@ fn all(
     components: &mut Components,
     sandbox: Option<&Sandbox>,
     variables: &Variables,
-) -> Result<Vec<Offered>, BuildError> {
+) -> Result<Vec<OfferedTool>, BuildError> {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut tools = components.built_in()?;
     #[cfg(unix)]
     {
         let bash = Bash::new().with_variables(variables);
         tools.push(match sandbox {
-            None => Offered {
+            None => OfferedTool {
                 definition: Bash::definition(),
                 runner: Arc::new(bash),
             },
-            Some(sandbox) => Offered {
+            Some(sandbox) => OfferedTool {
                 definition: Bash::definition_in(sandbox),
                 runner: Arc::new(bash.confined_by(sandbox.clone())),
             },

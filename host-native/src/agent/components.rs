@@ -9,7 +9,7 @@ use std::{
 use etcetera::BaseStrategy;
 use windlass_core::message::PluginInfo;
 
-use super::{BuildError, builtin::Offered};
+use super::{BuildError, offered_tool::OfferedTool};
 use crate::{
     files::Files,
     host::RunTool,
@@ -25,7 +25,7 @@ pub(super) struct Components {
 
 impl Components {
     /// The tools that come with windlass. Only reads their declarations: wasmtime does not start before the first call.
-    pub(super) fn built_in(&mut self) -> Result<Vec<Offered>, BuildError> {
+    pub(super) fn built_in(&mut self) -> Result<Vec<OfferedTool>, BuildError> {
         let host = self.host();
         let mut tools = Vec::new();
         for component in windlass_builtin::COMPONENTS {
@@ -35,7 +35,7 @@ impl Components {
     }
 
     /// The tools of the component files, and their entries in `system/init`.
-    pub(super) fn of_files(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    pub(super) fn of_files(&mut self) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
         let mut offered = Vec::new();
         let mut infos = Vec::new();
         let host = self.host();
@@ -76,12 +76,12 @@ impl Components {
 }
 
 /// The tools of a component.
-fn of_plugin(plugin: &Plugin) -> Vec<Offered> {
+fn of_plugin(plugin: &Plugin) -> Vec<OfferedTool> {
     let runner: Arc<dyn RunTool> = Arc::new(plugin.clone());
     plugin
         .tools()
         .iter()
-        .map(|definition| Offered {
+        .map(|definition| OfferedTool {
             definition: definition.clone(),
             runner: Arc::clone(&runner),
         })

@@ -23,7 +23,7 @@ use windlass_engine::{
     store::Lease,
 };
 
-use super::{Agent, JournalSink, prompt_queue::PromptQueue, run::RunError};
+use super::{Agent, JournalSink, prompt_queue::PromptQueue, run_error::RunError};
 use crate::{
     checkpoints::SessionCheckpoints,
     effects::{CommonEffects, Servers},

@@ -34,10 +34,12 @@ mod host;
 mod input;
 mod mcp_server;
 mod nested;
+mod offered_tool;
 mod output;
 mod places;
 mod prompt_queue;
 mod run;
+mod run_error;
 mod schema;
 mod session;
 mod settings;
@@ -63,8 +65,9 @@ pub use self::{
     input::UserInput,
     mcp_server::McpServer,
     output::{IntoToolResult, Json},
-    run::{AbortHandle, ControlError, Run, RunError},
-    session::{BypassNotAllowed, NotFromOutside, Session},
+    run::{AbortHandle, Run},
+    run_error::{BypassNotAllowed, ControlError, RunError},
+    session::{NotFromOutside, Session},
     tool::{NoInput, Tool},
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use windlass_core::message::PluginInfo;
 
-use super::{BuildError, builtin::Offered};
+use super::{BuildError, offered_tool::OfferedTool};
 
 /// No components.
 #[derive(Default)]
@@ -16,11 +16,11 @@ pub(super) struct Components {}
     reason = "as with the feature"
 )]
 impl Components {
-    pub(super) fn built_in(&mut self) -> Result<Vec<Offered>, BuildError> {
+    pub(super) fn built_in(&mut self) -> Result<Vec<OfferedTool>, BuildError> {
         Ok(Vec::new())
     }
 
-    pub(super) fn of_files(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    pub(super) fn of_files(&mut self) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
         Ok((Vec::new(), Vec::new()))
     }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_core::{Input as SessionInput, Message, Prompt, Uuid, effect::Delivery};
 use windlass_engine::machine::Input;
 
-use super::{MessageCallback, run::RunError};
+use super::{MessageCallback, run_error::RunError};
 use crate::random::fresh_uuid;
 
 /// The signal that a run was aborted. All parts of a run share it, and it identifies the run.

@@ -22,11 +22,12 @@ use windlass_core::{
 use windlass_engine::machine::{Configuration, Engine, Input, drive};
 
 use super::{
-    AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
+    Agent, MESSAGES_AHEAD,
     host::AgentHost,
     input::{Kind, UserInput},
     prompt_queue::{Listener, PromptQueue},
-    run::{Conversation, max_thinking},
+    run::{AbortHandle, Conversation, Run, max_thinking},
+    run_error::{BypassNotAllowed, RunError},
 };
 use crate::{
     checkpoints::{Rewind, RewindFilesError, SessionCheckpoints},
@@ -278,13 +279,6 @@ impl fmt::Debug for Session {
             .finish_non_exhaustive()
     }
 }
-
-/// The agent was built without permission to use mode `bypassPermissions`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "permission mode bypassPermissions is not open to this session: build the agent with `allow_dangerously_skip_permissions(true)`, and not as root"
-)]
-pub struct BypassNotAllowed;
 
 /// The event cannot be reported: the session runs its hooks itself when it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
