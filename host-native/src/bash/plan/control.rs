@@ -21,7 +21,7 @@ use rustix::{
 
 use super::{
     Ending,
-    timing::{Used, used},
+    cpu_time::{self, CpuTime},
 };
 use crate::os::{Group, Kill};
 
@@ -45,7 +45,7 @@ struct Processes {
     /// Processes that were started and not reaped yet. Programs can leave the group, so these are also signalled one by one.
     running: Vec<u32>,
     /// The CPU time of ended programs; `None` until it is first requested.
-    used: Option<Used>,
+    cpu_time: Option<CpuTime>,
 }
 
 /// A running program.
@@ -79,7 +79,7 @@ impl Control {
                 group: None,
                 leader: None,
                 running: Vec::new(),
-                used: None,
+                cpu_time: None,
             }),
         })
     }
@@ -157,8 +157,8 @@ impl Control {
         });
         let mut processes = self.processes();
         processes.running.retain(|id| *id != running.id);
-        if let Some(all) = &mut processes.used {
-            let own = used(running.id);
+        if let Some(all) = &mut processes.cpu_time {
+            let own = cpu_time::of_process(running.id);
             all.user += own.user;
             all.system += own.system;
         }
@@ -177,8 +177,8 @@ impl Control {
     }
 
     /// The CPU time that programs have used since this was first called.
-    pub(super) fn count_time(&self) -> Used {
-        *self.processes().used.get_or_insert_default()
+    pub(super) fn cpu_time(&self) -> CpuTime {
+        *self.processes().cpu_time.get_or_insert_default()
     }
 
     /// Reaps the leader.

@@ -2,6 +2,8 @@
 
 use std::{ffi::OsStr, io};
 
+use windlass_shell::{Part, Simple};
+
 /// The shell that is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -55,4 +57,20 @@ pub(super) fn reason(error: &io::Error) -> String {
 pub(super) fn with_name(before: &str, name: impl AsRef<OsStr>, after: &str) -> Vec<u8> {
     let name = std::os::unix::ffi::OsStrExt::as_bytes(name.as_ref());
     [before.as_bytes(), name, after.as_bytes()].concat()
+}
+
+/// The text of a command in the message that a signal has ended it.
+pub(super) fn command_text(simple: &Simple) -> String {
+    let words = simple.words.iter().map(|word| {
+        let parts = word.parts.iter().map(|part| match part {
+            Part::Literal(text) | Part::Pattern(text) => text.clone(),
+            Part::Tilde => "~".to_owned(),
+            Part::Variable { name, .. } | Part::Operation { name, .. } => format!("${name}"),
+            Part::Status => "$?".to_owned(),
+            Part::Substitution { .. } => "$(…)".to_owned(),
+            Part::Process { .. } => "<(…)".to_owned(),
+        });
+        parts.collect::<String>()
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -11,9 +11,12 @@
 //! to each program when it starts. All programs of a plan are in one process group.
 
 mod builtins;
+mod call;
 mod change;
 mod check;
 mod control;
+mod cpu_time;
+mod descriptors;
 mod directory;
 mod expand;
 mod folders;
@@ -55,7 +58,7 @@ pub use self::{
     session::{Session, SessionError},
 };
 use self::{
-    redirect::Descriptors,
+    descriptors::Descriptors,
     shell::{Leave, LineContext, Shell},
 };
 

@@ -14,10 +14,10 @@ use windlass_core::permission::{
 use windlass_shell::{Runs, Simple, SimpleCommand, Word, commands_of};
 
 use super::{
+    call::Call,
     folders::{bases, is_repository_of_elsewhere},
     message::with_name,
     shell::Shell,
-    simple::Call,
 };
 use crate::files::{Lost, followed, normalised};
 

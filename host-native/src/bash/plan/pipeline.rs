@@ -8,7 +8,7 @@ use windlass_shell::{Command, Pipeline};
 use super::{
     Ending,
     control::Running,
-    message::reason,
+    message::{command_text, reason},
     shell::{Leave, Outcome, Shell},
     simple::is_plain_program,
     timing::Timer,
@@ -111,7 +111,7 @@ impl<'p> Shell<'p> {
             && is_plain_program(simple)
         {
             return match self.start(simple) {
-                Ok(Ok(running)) => Stage::Program(running, simple.line, described(simple)),
+                Ok(Ok(running)) => Stage::Program(running, simple.line, command_text(simple)),
                 Ok(Err(status)) => Stage::Ended(Ok(Ending::Code(status))),
                 Err(leave) => {
                     let ending = self.ending(Err(leave));
@@ -141,21 +141,4 @@ impl<'p> Shell<'p> {
         self.status = NOT_BUILT;
         Err(Leave::Exit)
     }
-}
-
-/// The text of a command in a message about its death.
-pub(super) fn described(simple: &windlass_shell::Simple) -> String {
-    use windlass_shell::Part;
-    let words = simple.words.iter().map(|word| {
-        let parts = word.parts.iter().map(|part| match part {
-            Part::Literal(text) | Part::Pattern(text) => text.clone(),
-            Part::Tilde => "~".to_owned(),
-            Part::Variable { name, .. } | Part::Operation { name, .. } => format!("${name}"),
-            Part::Status => "$?".to_owned(),
-            Part::Substitution { .. } => "$(…)".to_owned(),
-            Part::Process { .. } => "<(…)".to_owned(),
-        });
-        parts.collect::<String>()
-    });
-    words.collect::<Vec<_>>().join(" ")
 }

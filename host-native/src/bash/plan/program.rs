@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use windlass_shell::Runs;
 
 use super::{
+    call::Call,
     control::{NotStarted, Running},
     expand::Argument,
     held::NotHeld,
@@ -27,7 +28,6 @@ use super::{
     repository,
     restriction::Restriction,
     shell::{Leave, Shell},
-    simple::Call,
     xargs::RefusedInput,
 };
 use crate::child;

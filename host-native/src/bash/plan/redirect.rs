@@ -1,9 +1,9 @@
-//! Descriptors as values: changed by `<`, `>` and `>&`, and passed to programs.
+//! Redirections: what `<`, `>` and `>&` change in the descriptors of a shell.
 
 use std::{
     fs::File,
     io::{self, Write as _},
-    os::fd::{AsFd as _, BorrowedFd, OwnedFd},
+    os::fd::OwnedFd,
     sync::Arc,
 };
 
@@ -15,85 +15,11 @@ use windlass_core::tool::Access;
 use windlass_shell::{Redirection, Target};
 
 use super::{
-    Streams,
     message::{reason, with_name},
     open::{self, OpenError},
-    shell::{Leave, Shell},
+    shell::{Leave, Outcome, Shell},
     stream::PIECE,
 };
-
-/// The open descriptors of a shell.
-#[derive(Debug, Clone)]
-pub(super) struct Descriptors {
-    /// Descriptors 0 to 9; `None` is closed.
-    numbered: [Option<Arc<OwnedFd>>; 10],
-    /// The reading ends of process substitutions, from [`HIGHEST`] downwards.
-    processes: Vec<Arc<OwnedFd>>,
-}
-
-/// The descriptor of the first process substitution, the same as in bash.
-pub(super) const HIGHEST: u8 = 63;
-
-impl Descriptors {
-    pub(super) fn new(streams: Streams) -> Self {
-        let mut all = Self {
-            numbered: Default::default(),
-            processes: Vec::new(),
-        };
-        all.set(0, streams.stdin);
-        all.set(1, streams.stdout);
-        all.set(2, streams.stderr);
-        all
-    }
-
-    pub(super) fn get(&self, number: u8) -> Option<BorrowedFd<'_>> {
-        let descriptor = self.numbered.get(usize::from(number))?;
-        descriptor.as_ref().map(|open| open.as_fd())
-    }
-
-    pub(super) fn set(&mut self, number: u8, to: OwnedFd) {
-        self.put(number, Some(Arc::new(to)));
-    }
-
-    /// Takes over the standard input of another set.
-    pub(super) fn take_input_of(&mut self, others: Self) {
-        let [input, ..] = others.numbered;
-        self.numbered[0] = input;
-    }
-
-    fn put(&mut self, number: u8, to: Option<Arc<OwnedFd>>) {
-        if let Some(place) = self.numbered.get_mut(usize::from(number)) {
-            *place = to;
-        }
-    }
-
-    /// Adds the reading end of a process substitution and returns its number; `None` if no numbers are left.
-    pub(super) fn add_process(&mut self, from: OwnedFd) -> Option<u8> {
-        let number = HIGHEST - u8::try_from(self.processes.len()).ok()?;
-        if number < 10 {
-            return None;
-        }
-        self.processes.push(Arc::new(from));
-        Some(number)
-    }
-
-    pub(super) fn processes(&self) -> usize {
-        self.processes.len()
-    }
-
-    /// Closes all process substitutions after the first `count`.
-    pub(super) fn keep_processes(&mut self, count: usize) {
-        self.processes.truncate(count);
-    }
-
-    /// All descriptors above the three standard ones, with their numbers.
-    pub(super) fn above_standard(&self) -> impl Iterator<Item = (i32, BorrowedFd<'_>)> {
-        let numbered = (3..).zip(self.numbered.iter().skip(3));
-        let numbered = numbered.filter_map(|(number, open)| Some((number, open.as_ref()?.as_fd())));
-        let processes = self.processes.iter().zip(0..);
-        numbered.chain(processes.map(|(open, at)| (i32::from(HIGHEST) - at, open.as_fd())))
-    }
-}
 
 /// Why a redirection failed. The message was already printed.
 pub(super) enum Refusal {
@@ -110,6 +36,29 @@ impl From<Leave> for Refusal {
 }
 
 impl<'p> Shell<'p> {
+    /// Runs a closure with redirections applied.
+    pub(super) fn redirected(
+        &mut self,
+        redirections: &'p [Redirection],
+        run: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
+        let before = self.descriptors.clone();
+        let outcome = match self.redirect(redirections) {
+            Ok(()) => run(self),
+            Err(Refusal::Status(status)) => {
+                self.status = status;
+                Ok(())
+            }
+            Err(Refusal::Leave(leave)) => Err(leave),
+        };
+        let ended = std::mem::replace(&mut self.descriptors, before);
+        // Input that was read and replaced stays replaced, unless it was redirected here.
+        if redirections.iter().all(|it| it.descriptor != 0) {
+            self.descriptors.take_input_of(ended);
+        }
+        outcome
+    }
+
     /// Applies the redirections in order.
     pub(super) fn redirect(&mut self, all: &'p [Redirection]) -> Result<(), Refusal> {
         for redirection in all {
@@ -190,8 +139,7 @@ impl<'p> Shell<'p> {
     }
 
     fn duplicate(&mut self, from: u8, line: u32) -> Result<Arc<OwnedFd>, Refusal> {
-        let open = self.descriptors.numbered.get(usize::from(from)).cloned();
-        match open.flatten() {
+        match self.descriptors.shared(from) {
             Some(open) => Ok(open),
             None => Err(self.refused(line, format!("{from}: Bad file descriptor").as_bytes())),
         }

@@ -10,14 +10,14 @@ use std::{
 };
 
 use windlass_core::tool::{CommandPlan, PlannedFile};
-use windlass_shell::{AndOr, Choice, Command, Compound, Junction, Redirection, Script, Word};
+use windlass_shell::{AndOr, Choice, Command, Compound, Junction, Script, Word};
 
 use super::{
     Ending,
     control::Control,
+    descriptors::Descriptors,
     directory::Directory,
     message::Voice,
-    redirect::{Descriptors, Refusal},
     session::Session,
     stream::{Broken, write_all},
     variables::Variables,
@@ -136,29 +136,6 @@ impl<'p> Shell<'p> {
                 self.redirected(redirections, |shell| shell.compound(body))
             }
         }
-    }
-
-    /// Runs a closure with redirections applied.
-    pub(super) fn redirected(
-        &mut self,
-        redirections: &'p [Redirection],
-        run: impl FnOnce(&mut Self) -> Outcome,
-    ) -> Outcome {
-        let before = self.descriptors.clone();
-        let outcome = match self.redirect(redirections) {
-            Ok(()) => run(self),
-            Err(Refusal::Status(status)) => {
-                self.status = status;
-                Ok(())
-            }
-            Err(Refusal::Leave(leave)) => Err(leave),
-        };
-        let ended = std::mem::replace(&mut self.descriptors, before);
-        // Input that was read and replaced stays replaced, unless it was redirected here.
-        if redirections.iter().all(|it| it.descriptor != 0) {
-            self.descriptors.take_input_of(ended);
-        }
-        outcome
     }
 
     fn compound(&mut self, body: &'p Compound) -> Outcome {

@@ -1,16 +1,16 @@
 //! Simple commands: assignments, builtins, programs, and inner shells.
 
-use std::{ffi::OsString, sync::Arc};
+use std::sync::Arc;
 
 use windlass_shell::{Part, Runs, Script, Simple, Target, Word, takes_number};
 
 use super::{
     Ending,
     builtins::Builtin,
+    call::Call,
     control::Running,
     expand::{Argument, Field, NOT_STARTED},
-    message::{Dialect, Voice},
-    pipeline::described,
+    message::{Dialect, Voice, command_text},
     process::{self, Beside},
     redirect::Refusal,
     session::Session,
@@ -28,18 +28,6 @@ pub(super) enum Kind<'p> {
     /// `bash -c LINE`: a shell that needs no separate process.
     Shell(&'p Script),
     Program,
-}
-
-/// A simple command with expanded words.
-pub(super) struct Call<'p> {
-    pub(super) simple: &'p Simple,
-    /// The index of the word that names what is run; not the first word after `command`.
-    pub(super) program: usize,
-    /// The arguments, including the program's name.
-    pub(super) arguments: Vec<Argument>,
-    /// Where the arguments of each word start.
-    pub(super) starts: Vec<usize>,
-    pub(super) assignments: Vec<(&'p str, OsString)>,
 }
 
 /// The index of the word that names what is run.
@@ -246,7 +234,7 @@ impl<'p> Shell<'p> {
             ending => {
                 let line = call.simple.line;
                 let text = match ending {
-                    Ending::Signal(_) => described(call.simple),
+                    Ending::Signal(_) => command_text(call.simple),
                     _ => String::new(),
                 };
                 self.ended(ending, Some((line, id, &text)));
@@ -295,7 +283,7 @@ impl<'p> Shell<'p> {
                 let id = std::process::id();
                 self.ended(
                     ending,
-                    Some((call.simple.line, id, &described(call.simple))),
+                    Some((call.simple.line, id, &command_text(call.simple))),
                 );
                 Ok(())
             }

@@ -12,12 +12,12 @@ use std::{
 use windlass_shell::{Runs, Simple, Word};
 
 use super::{
+    call::Call,
     folders::leads_elsewhere,
     held::{NotHeld, moves_files},
     named::{RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
-    simple::Call,
     stream::{Broken, read_all},
 };
 

@@ -14,9 +14,9 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 use windlass_shell::Word;
 
 use super::{
+    call::Call,
     expand::Argument,
     shell::{Outcome, Shell},
-    simple::Call,
 };
 
 /// A builtin.

@@ -28,11 +28,11 @@ use self::{
     made::Made,
 };
 use super::{
+    call::Call,
     change::Change,
     named::{in_scripts, started},
     restriction::Restriction,
     shell::Shell,
-    simple::Call,
 };
 use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
 
