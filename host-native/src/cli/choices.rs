@@ -1,17 +1,15 @@
 //! Multiple-choice questions of the model (`AskUserQuestion`).
 
-use anstyle::{AnsiColor, Style};
 use windlass_core::{
     RawJson,
     effect::{PermissionRequest, PermissionResponse},
     tools::ask_user_question::{Answers, AskUserQuestionInput, Question},
 };
 
-use super::plain::one_line;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const ASKING: Style = AnsiColor::Yellow.on_default().bold();
+use super::{
+    plain::one_line,
+    styles::{ASKING, BOLD, DIM},
+};
 
 /// The questions of a call, if it is such a call.
 pub(super) fn questions(request: &PermissionRequest) -> Option<AskUserQuestionInput> {

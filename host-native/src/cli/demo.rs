@@ -4,7 +4,6 @@ mod project;
 
 use std::{io::Stdout, path::Path};
 
-use anstyle::{AnsiColor, Style};
 use tokio::process::Command;
 use windlass::{
     child,
@@ -18,8 +17,15 @@ use windlass_engine::protocol::{flags::Flags, frames::StateFrames};
 
 use self::project::Project;
 use super::{
-    Exit, args::DemoArgs, keys::variable, plain::one_line, report::Reporter, run, signals,
-    start::StartError, terminal::Stage,
+    Exit,
+    args::DemoArgs,
+    keys::variable,
+    plain::one_line,
+    report::Reporter,
+    run, signals,
+    start_error::StartError,
+    styles::{BAD, BOLD, DIM, GOOD},
+    terminal::Stage,
 };
 
 const SCRIPT: &str = include_str!("../../demo/script.json");
@@ -28,11 +34,6 @@ const PROMPT: &str = "Fix the failing tests";
 const TESTS: [&str; 4] = ["python3", "-m", "unittest", "-q"];
 /// The file with the bug.
 const FAULTY: &str = "shop/discounts.py";
-
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
 
 /// Runs the demonstration and checks that the bug is really fixed.
 pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {

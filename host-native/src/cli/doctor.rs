@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anstyle::{AnsiColor, Style};
 use futures_util::StreamExt as _;
 use windlass::{
     child,
@@ -25,20 +24,16 @@ use windlass_engine::protocol::flags::Flags;
 use super::{
     Exit,
     args::{ConnectionArgs, DoctorArgs, ProviderArg, VERSION},
+    connection,
     keys::variable,
     plain::{duration, one_line},
-    start::{self, StartError},
+    start_error::{StartError, key_variables},
+    styles::{BAD, BOLD, DIM, GOOD, WARNING},
     terminal::Stage,
 };
 
 /// The timeout for the model server.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
 
 /// Runs all checks and prints one line for each. Fails if a run could not work.
 pub(crate) async fn doctor(args: DoctorArgs) -> Result<Exit, StartError> {
@@ -174,11 +169,11 @@ fn program() -> Finding {
 
 /// Checks whether there is a key. No part of it is ever shown.
 fn key(args: &ConnectionArgs) -> Finding {
-    let auth = match start::auth_from_environment(args) {
+    let auth = match connection::auth_from_environment(args) {
         Ok(auth) => auth,
         Err(error) => return no_config_dir(error),
     };
-    match (args.provider, auth, start::endpoint(args)) {
+    match (args.provider, auth, connection::endpoint(args)) {
         (ProviderArg::Anthropic, Auth::ApiKey(_), _) => {
             Finding::ok("key", "ANTHROPIC_API_KEY is set")
         }
@@ -194,11 +189,9 @@ fn key(args: &ConnectionArgs) -> Finding {
         (ProviderArg::Openai, Auth::None, Ok(_)) => {
             Finding::ok("key", "none, and a server of one's own may need none")
         }
-        (provider, Auth::None, Err(StartError::MissingKey(_))) => Finding::fail(
-            "key",
-            "none",
-            format!("set {}", start::key_variables(provider)),
-        ),
+        (provider, Auth::None, Err(StartError::MissingKey(_))) => {
+            Finding::fail("key", "none", format!("set {}", key_variables(provider)))
+        }
         // It is unknown which server it is for.
         (_, Auth::None, Err(_)) => Finding::ok("key", "none; the server decides, see below"),
     }
@@ -232,7 +225,7 @@ fn proxy() -> Finding {
 /// Checks whether the model server answers and accepts the key. Costs nothing: it lists the models.
 async fn server(args: &ConnectionArgs) -> Finding {
     const AREA: &str = "server";
-    let config = match start::endpoint(args) {
+    let config = match connection::endpoint(args) {
         Ok(config) => config,
         Err(StartError::MissingKey(_)) => {
             return Finding::warn(AREA, "not asked, for want of a key", "see above");

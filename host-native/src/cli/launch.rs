@@ -13,10 +13,11 @@ use windlass_engine::protocol::{
 };
 
 use super::{
-    args::{ConnectionArgs, PermissionArgs, ProviderArg, RunArgs, list},
+    args::{PermissionArgs, RunArgs, list},
+    connection::{check_key, flags as connection_flags},
     keys::variable,
     record,
-    start::{StartError, check_key},
+    start_error::StartError,
 };
 
 /// Names the time that a model server may send no content, in milliseconds.
@@ -102,7 +103,7 @@ fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
 
 fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
     let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    let connection = connection(&args.connection);
+    let connection = connection_flags(&args.connection);
     if connection.provider == Provider::OpenAi && filled(&args.model).is_none() {
         return Err(StartError::Usage(
             "--provider openai needs --model: servers of this kind have no model in common"
@@ -168,20 +169,6 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         ca_file: connection.ca_file,
         ..permissions
     })
-}
-
-/// The connection arguments as flags.
-pub(crate) fn connection(args: &ConnectionArgs) -> Flags {
-    let ca_file = args.ca_file.as_ref();
-    Flags {
-        provider: match args.provider {
-            ProviderArg::Anthropic => Provider::Anthropic,
-            ProviderArg::Openai => Provider::OpenAi,
-        },
-        base_url: args.base_url.clone().filter(|url| !url.is_empty()),
-        ca_file: ca_file.map(|file| file.display().to_string()),
-        ..Flags::default()
-    }
 }
 
 /// The built-in tools to offer.

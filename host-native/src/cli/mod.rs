@@ -7,6 +7,7 @@ mod asked_for;
 mod call;
 mod choices;
 mod client;
+mod connection;
 mod demo;
 mod doctor;
 mod engine;
@@ -26,10 +27,13 @@ mod replay;
 mod report;
 mod run;
 mod sessions;
+mod signal_listener;
 mod signals;
-mod start;
+mod start_error;
+mod styles;
 mod terminal;
 mod trust;
+mod trust_question;
 
 use std::{future::Future, io, process::ExitCode, time::Duration};
 
@@ -39,8 +43,9 @@ use windlass::warning::warn;
 use self::{
     args::{Command, CommandLine, ModelCommand, RunArgs, SessionsCommand, VERSION},
     person::Person,
-    signals::{Signal, Stop},
-    start::StartError,
+    signal_listener::Signal,
+    signals::Stop,
+    start_error::StartError,
 };
 
 /// How long remaining tasks may take to stop at the end.

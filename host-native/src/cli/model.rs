@@ -8,7 +8,7 @@ use super::{
     Exit,
     args::ServeArgs,
     signals::{self, Stop},
-    start::StartError,
+    start_error::StartError,
     terminal::Stage,
 };
 

@@ -9,7 +9,7 @@ use super::{
     args::{ExplainArgs, LintArgs, PermissionsCommand},
     launch::permissions_only,
     plain::clean,
-    start::StartError,
+    start_error::StartError,
     terminal::Stage,
 };
 

@@ -7,7 +7,6 @@ use std::{
 };
 
 use anstream::eprint;
-use anstyle::{AnsiColor, Style};
 use tokio::sync::mpsc;
 use windlass::engine::Brought;
 use windlass_core::{
@@ -18,11 +17,10 @@ use windlass_core::{
 use super::{
     choices, os,
     question::{Question, lasting, refusal, text, understand, ways},
+    styles::ASKING,
     terminal::Stage,
-    trust,
+    trust_question::TrustQuestion,
 };
-
-pub(super) const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// The assumed width of a terminal that does not report it, in columns.
 const USUAL_COLUMNS: usize = 80;
@@ -39,7 +37,7 @@ pub(crate) struct Person {
 impl Person {
     /// Asks whether the files of this folder may do what they declare.
     pub(crate) async fn trusts(&mut self, folder: &str, files: &[Brought]) -> bool {
-        let question = trust::Question::about(folder, files);
+        let question = TrustQuestion::about(folder, files);
         eprint!("{}", question.text());
         os::discard_typed_ahead();
         let asked_at = Instant::now();

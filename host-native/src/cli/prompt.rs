@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::start::StartError;
+use super::start_error::StartError;
 
 /// The maximum number of bytes read from standard input: more than any model accepts.
 const LONGEST: u64 = 10 << 20;

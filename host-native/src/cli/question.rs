@@ -3,7 +3,6 @@
 //! The call was written by a model. It is shown completely, wrapped and behind a bar, so that no part of it can
 //! imitate a line of the prompt.
 
-use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use unicode_width::UnicodeWidthChar as _;
@@ -13,11 +12,10 @@ use windlass_core::{
 };
 use windlass_engine::protocol::flags::rules_of;
 
-use super::plain::{clean, one_line};
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const ASKING: Style = AnsiColor::Yellow.on_default().bold();
+use super::{
+    plain::{clean, one_line},
+    styles::{ASKING, BOLD, DIM},
+};
 
 /// The maximum number of lines shown per field; commands are shown completely.
 const SHOWN_LINES: usize = 30;

@@ -7,7 +7,7 @@ use std::{
 
 use windlass::{engine::Recording, store::LineFile};
 
-use super::start::StartError;
+use super::start_error::StartError;
 
 /// Writes a session's journal to a file, which is created now.
 pub(crate) fn to_file(path: &Path) -> Result<Recording, StartError> {

@@ -6,7 +6,6 @@ mod stream;
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use anstyle::{AnsiColor, Style};
 use windlass_core::{
     Message, RawJson,
     json::RawObject,
@@ -21,13 +20,8 @@ use super::{
     call::{failure_in_short, input_in_short, outcome_in_short},
     flow::Flow,
     plain::{clean, duration, fit, grouped, one_line},
+    styles::{BAD, BOLD, DIM, GOOD, WARNING},
 };
-
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// The frames of the activity indicator.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

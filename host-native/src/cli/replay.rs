@@ -6,7 +6,7 @@ use std::fs;
 
 use windlass::core::journal::Journal;
 
-use super::{Exit, args::ReplayArgs, start::StartError, terminal::Stage};
+use super::{Exit, args::ReplayArgs, start_error::StartError, terminal::Stage};
 
 /// Replays a journal and reports whether it takes the same course.
 pub(crate) async fn replay(args: ReplayArgs) -> Result<Exit, StartError> {

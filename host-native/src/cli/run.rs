@@ -16,8 +16,9 @@ use super::{
     person::Person,
     question::Question,
     report::Reporter,
-    signals::{Signal, Stop},
-    start::StartError,
+    signal_listener::Signal,
+    signals::Stop,
+    start_error::StartError,
     trust::Trusted,
 };
 

@@ -15,7 +15,7 @@ use super::{
     call::input_in_short,
     keys::variable,
     plain::{clean, fit, one_line},
-    start::StartError,
+    start_error::StartError,
     terminal::Stage,
 };
 

@@ -1,10 +1,10 @@
-//! Ctrl-C, termination requests, and closed terminals.
+//! What signals ask of the program: the first to stop in order, the second to stop now.
 
 use std::{io, process, thread, time::Duration};
 
 use tokio::sync::watch;
 
-use super::os;
+use super::signal_listener::{Listener, Signal};
 
 /// The time for an orderly end after the second signal, before the process is ended regardless.
 const LAST_GRACE: Duration = Duration::from_secs(2);
@@ -20,34 +20,12 @@ pub(crate) enum Stop {
     Now(Signal),
 }
 
-/// The signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// Ctrl-C.
-    Interrupt,
-    /// SIGTERM.
-    Terminate,
-    /// SIGHUP: the terminal or its connection is gone.
-    HangUp,
-}
-
-impl Signal {
-    /// The exit code as in shells: 128 plus the signal number.
-    pub(crate) fn exit_code(self) -> u8 {
-        match self {
-            Self::Interrupt => 130,
-            Self::Terminate => 143,
-            Self::HangUp => 129,
-        }
-    }
-}
-
 /// Starts watching for signals.
 ///
 /// # Errors
 /// The error of the operating system if a handler cannot be installed.
 pub(crate) fn watch() -> io::Result<watch::Receiver<Stop>> {
-    let mut listener = os::Listener::new()?;
+    let mut listener = Listener::new()?;
     let (sender, receiver) = watch::channel(Stop::No);
     tokio::spawn(async move {
         loop {

@@ -1,22 +1,14 @@
-//! Requirements that are checked before anything starts, and the errors.
+//! Why nothing was started.
 
 use std::{io, path::PathBuf};
 
 use windlass::{
     BuildError,
-    engine::{self, FlagsError, Launch},
-    http::{Auth, EndpointConfig, is_this_machine},
+    engine::{self, FlagsError},
     store::NoConfigDir,
 };
 
-use super::{
-    args::{ConnectionArgs, ProviderArg},
-    keys::variable,
-    launch::connection,
-};
-
-/// The host of OpenAI's API.
-const OPENAI_HOST: &str = "api.openai.com";
+use super::args::ProviderArg;
 
 /// Why nothing was started: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -108,72 +100,10 @@ impl From<BuildError> for StartError {
     }
 }
 
-/// The model server's address and authentication.
-pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartError> {
-    let endpoint = Launch::with_flags(connection(args), variable)?.endpoint();
-    check_key(args.provider, &endpoint)?;
-    Ok(endpoint)
-}
-
-/// Checks that there is a key for a server that certainly requires one.
-pub(crate) fn check_key(
-    provider: ProviderArg,
-    endpoint: &EndpointConfig,
-) -> Result<(), StartError> {
-    let url = endpoint.url().map_err(BuildError::from)?;
-    let may_lack_key = match provider {
-        ProviderArg::Anthropic => is_this_machine(&url),
-        // Whoever names another server knows whether it requires a key: most local ones do not.
-        ProviderArg::Openai => url.host_str() != Some(OPENAI_HOST),
-    };
-    match endpoint.auth {
-        Auth::None if !may_lack_key => Err(StartError::MissingKey(provider)),
-        _ => Ok(()),
-    }
-}
-
-/// The key, the bearer token, or no authentication.
-///
-/// # Errors
-/// [`NoConfigDir`]: see [`Launch::with_flags`].
-pub(crate) fn auth_from_environment(args: &ConnectionArgs) -> Result<Auth, NoConfigDir> {
-    Ok(Launch::with_flags(connection(args), variable)?.auth)
-}
-
 /// The variables that can hold a key, for an error message.
 pub(crate) fn key_variables(provider: ProviderArg) -> &'static str {
     match provider {
         ProviderArg::Anthropic => "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token)",
         ProviderArg::Openai => "OPENAI_API_KEY",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use reqwest::Url;
-
-    use super::*;
-
-    #[test]
-    fn servers_on_this_machine_are_told_by_their_address() {
-        for url in [
-            "http://127.0.0.1:8080",
-            "http://localhost",
-            "http://[::1]:9/x",
-            "https://127.1.2.3",
-        ] {
-            assert!(is_this_machine(&Url::parse(url).unwrap()), "{url}");
-        }
-        for url in [
-            "https://api.anthropic.com",
-            "http://localhost.example.org",
-            "http://10.0.0.1",
-            "nonsense",
-        ] {
-            assert!(
-                !Url::parse(url).is_ok_and(|url| is_this_machine(&url)),
-                "{url}"
-            );
-        }
     }
 }
