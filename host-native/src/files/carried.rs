@@ -9,7 +9,8 @@ use windlass_core::{
 
 use super::{
     entries::{MOST_ENTRIES, entries_below},
-    grant::{Grant, slashed, with_followed},
+    grant::{Grant, with_followed},
+    path_text::slashed,
 };
 
 /// The relevant paths below a folder, relative to it.

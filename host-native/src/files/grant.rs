@@ -1,10 +1,8 @@
 //! A compiled grant of a call: deny patterns as automata, and protected directories.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    path::Path,
 };
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
@@ -13,109 +11,13 @@ use windlass_core::{
     tool::{Access, DenyPattern, FsGrant},
 };
 
-use super::reach::Reach;
-
-/// The number of compiled grants that are cached: the calls of a session usually have the same grants.
-const KEPT: usize = 16;
-
-/// The maximum number of real paths recorded for the beginning of one deny pattern during a session.
-const MAX_PLACES: usize = 64;
+use super::{
+    path_text::{is_within, slashed},
+    resolve::real_path,
+};
 
 /// The maximum number of deny patterns in one automaton: ten thousand exceed the library's size limit.
 const TOGETHER: usize = 1000;
-
-/// Turns grants into [`Reach`] values. One per host; share it by reference.
-#[derive(Debug, Default)]
-pub struct Files {
-    protected: Vec<String>,
-    known: Mutex<Known>,
-}
-
-/// The cache between calls.
-#[derive(Debug, Default)]
-struct Known {
-    compiled: Vec<Arc<Grant>>,
-    /// All real paths that the literal beginnings of deny patterns have ever had: redirecting a link does not lift a denial.
-    behind: BTreeMap<String, BTreeSet<String>>,
-}
-
-impl Files {
-    /// A resolver that never allows access to `protected` directories, whatever is granted: the cache of compiled
-    /// components (native code) and the configuration belong there.
-    #[must_use]
-    pub fn new(protected: impl IntoIterator<Item = PathBuf>) -> Self {
-        let mut closed = Vec::new();
-        for path in protected {
-            let spelled = slashed(&path).into_owned();
-            if let Ok(real) = super::resolve::real_path(&path)
-                && real != spelled
-            {
-                closed.push(real);
-            }
-            closed.push(spelled);
-        }
-        Self {
-            protected: closed,
-            known: Mutex::default(),
-        }
-    }
-
-    /// The files that one call may access. Opens nothing yet.
-    ///
-    /// # Errors
-    /// [`GrantError`] if the grant cannot be enforced; nothing is granted then.
-    pub fn reach(&self, grant: &FsGrant) -> Result<Reach, GrantError> {
-        Ok(Reach::new(self.compile(grant)?))
-    }
-
-    fn compile(&self, source: &FsGrant) -> Result<Arc<Grant>, GrantError> {
-        // A panic elsewhere cannot leave an incomplete list.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.follow(source)?;
-        if let Some(found) = known.compiled.iter().position(|g| g.source == *source) {
-            // The most recently used entry is last; the first is evicted.
-            let grant = known.compiled.remove(found);
-            known.compiled.push(Arc::clone(&grant));
-            return Ok(grant);
-        }
-        let grant = Grant::new(source.clone(), self.protected.clone(), &known.behind)?;
-        let grant = Arc::new(grant);
-        if known.compiled.len() >= KEPT {
-            known.compiled.remove(0);
-        }
-        known.compiled.push(Arc::clone(&grant));
-        Ok(grant)
-    }
-}
-
-impl Known {
-    /// Updates the real paths of the deny patterns' beginnings.
-    fn follow(&mut self, source: &FsGrant) -> Result<(), GrantError> {
-        let beginnings: BTreeSet<&str> = (source.deny.iter())
-            .map(|deny| literal_beginning(&deny.pattern))
-            .filter(|beginning| !beginning.is_empty())
-            .collect();
-        for beginning in beginnings {
-            let Ok(real) = super::resolve::real_path(Path::new(beginning)) else {
-                continue;
-            };
-            let is_known = (self.behind.get(beginning)).is_some_and(|known| known.contains(&real));
-            if real == beginning || is_known {
-                continue;
-            }
-            let places = self.behind.entry(beginning.to_owned()).or_default();
-            if places.len() == MAX_PLACES {
-                return Err(GrantError::Pattern {
-                    pattern: beginning.to_owned(),
-                    reason: format!("it led to more than {MAX_PLACES} places so far"),
-                });
-            }
-            places.insert(real);
-            self.compiled.clear();
-        }
-        Ok(())
-    }
-}
 
 /// A grant cannot be enforced as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -275,7 +177,7 @@ fn spellings(pattern: &str, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<
 }
 
 /// The path with which an absolute pattern begins: complete components without wildcards. Empty for other patterns.
-fn literal_beginning(pattern: &str) -> &str {
+pub(super) fn literal_beginning(pattern: &str) -> &str {
     let body = pattern.trim_end_matches('/');
     if !body.starts_with('/') && !cfg!(windows) {
         return "";
@@ -287,7 +189,7 @@ fn literal_beginning(pattern: &str) -> &str {
 }
 
 /// Adds deny patterns for the current real paths of the literal beginnings. For comparisons with real paths that do
-/// not go through [`Files`].
+/// not go through [`Files`](super::Files).
 pub(crate) fn with_followed(deny: &[DenyPattern]) -> Vec<DenyPattern> {
     let mut all = deny.to_vec();
     for deny in deny {
@@ -296,7 +198,7 @@ pub(crate) fn with_followed(deny: &[DenyPattern]) -> Vec<DenyPattern> {
         if beginning.is_empty() {
             continue;
         }
-        let real = super::resolve::real_path(Path::new(beginning));
+        let real = real_path(Path::new(beginning));
         if let Some(real) = real.ok().filter(|real| real != beginning) {
             let rest = &body[beginning.len()..];
             all.push(DenyPattern {
@@ -355,24 +257,6 @@ fn as_glob(pattern: &str) -> String {
     glob
 }
 
-/// Whether `path` is `base` or below it. Both are absolute, use `/`, and have no trailing slash.
-pub(crate) fn is_within(path: &str, base: &str) -> bool {
-    match path.strip_prefix(base) {
-        Some(rest) => rest.is_empty() || base.ends_with('/') || rest.starts_with('/'),
-        None => false,
-    }
-}
-
-/// A path as text with `/` as separator; invalid UTF-8 becomes `U+FFFD`.
-pub(crate) fn slashed(path: &Path) -> Cow<'_, str> {
-    let text = path.to_string_lossy();
-    if cfg!(windows) {
-        Cow::Owned(text.trim_start_matches(r"\\?\").replace('\\', "/"))
-    } else {
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -425,13 +309,5 @@ mod tests {
         let below = grant.denied_anywhere_above("/w/secrets/deep/key");
         assert_eq!(below, Some(Access::Read));
         assert_eq!(grant.denied_anywhere_above("/w/src"), Some(Access::Write));
-    }
-
-    #[test]
-    fn a_name_that_begins_alike_is_not_within() {
-        assert!(is_within("/a/b", "/a"));
-        assert!(is_within("/a", "/a"));
-        assert!(is_within("/a", "/"));
-        assert!(!is_within("/ab", "/a"));
     }
 }

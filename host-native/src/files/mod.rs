@@ -16,11 +16,16 @@ mod entries;
 mod error;
 mod exact;
 mod grant;
+mod grant_cache;
 mod guest_path;
 mod links;
+mod metadata;
+mod operations;
 mod other_names;
+mod path_text;
 mod reach;
 mod resolve;
+mod scope;
 mod tree;
 mod walk;
 mod write;
@@ -28,19 +33,23 @@ mod write;
 #[cfg(unix)]
 pub(crate) use arriving::{Arrival, arrives, has_links};
 pub(crate) use carried::{Below, below};
-pub(crate) use grant::slashed;
 #[cfg(unix)]
 pub(crate) use grant::with_followed;
 #[cfg(unix)]
 pub(crate) use links::Lost;
 pub(crate) use links::followed;
+pub(crate) use path_text::slashed;
 pub(crate) use resolve::normalised;
 pub(crate) use write::{digest_of, replace_in};
 
 pub use error::FsError;
-pub use grant::{Files, GrantError};
-pub use reach::{Entry, EntryKind, Page, Reach, Refusal, Root, Stat, WriteOptions};
+pub use grant::GrantError;
+pub use grant_cache::Files;
+pub use metadata::{Entry, EntryKind, Page, Stat};
+pub use reach::{Reach, Root};
 pub use resolve::{ResolveError, resolve};
+pub use scope::Refusal;
+pub use write::WriteOptions;
 
 /// The maximum number of bytes of one read. A larger read is refused, not shortened, because a short read means the
 /// end of the file.

@@ -6,11 +6,7 @@ use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::{Dir, Metadata};
 use windlass_core::tool::Access;
 
-use super::{
-    MAX_DEPTH,
-    exact::deepest_directory,
-    grant::{Grant, is_within},
-};
+use super::{MAX_DEPTH, exact::deepest_directory, grant::Grant, path_text::is_within};
 
 /// The maximum number of names and nested folders that are searched; beyond it, the set of denied files is unknown.
 const MAX_NAMES: usize = 500_000;

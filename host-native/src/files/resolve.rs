@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::MAX_LINKS;
 #[cfg(target_os = "linux")]
 use super::followed;
-use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, grant::slashed};
+use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, path_text::slashed};
 
 /// The maximum length of a path in a message, in characters.
 const SHOWN: usize = 200;

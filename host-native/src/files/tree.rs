@@ -1,19 +1,16 @@
-//! Reads, lists and removes in one directory tree.
+//! A directory tree of a call: walks to a path in it, and the handles that are kept between operations.
 
-use std::{
-    io::{Read, Seek, SeekFrom},
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
+use cap_std::fs::{Dir, File, OpenOptions};
 use windlass_core::tool::Access;
 
 use super::{
-    Entry, EntryKind, FsError, MAX_ENTRIES, MAX_READ, PAGE_ENTRIES, Page, Reach, Stat,
+    FsError, MAX_ENTRIES,
     guest_path::GuestPath,
-    reach::Scope,
+    metadata::{Entry, EntryKind, Stat, kind_of, stat_of},
+    scope::Scope,
     walk::{Ground, Node, Spot, Target, Walk},
 };
 
@@ -21,146 +18,20 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) access: Access,
-    base: Arc<Node>,
+    pub(super) base: Arc<Node>,
     /// Where the last walk ended, since consecutive paths are often close together.
     cursor: Option<Arc<Node>>,
     /// The file read last, so that consecutive reads see the same content.
-    reading: Option<(String, File)>,
+    pub(super) reading: Option<(String, File)>,
     /// The directory listed last, so that its pages are consistent.
-    listing: Option<(String, Vec<Name>)>,
+    pub(super) listing: Option<(String, Vec<Name>)>,
 }
 
+/// A name in a directory, as it was when the directory was listed.
 #[derive(Debug)]
-struct Name {
+pub(super) struct Name {
     name: String,
     kind: EntryKind,
-}
-
-impl Reach {
-    /// The metadata of a path; links are followed.
-    ///
-    /// # Errors
-    /// [`FsError`]; denied and missing are indistinguishable.
-    pub fn stat(&mut self, root: usize, path: &str) -> Result<Stat, FsError> {
-        let (tree, scope) = self.tree(root)?;
-        let path = GuestPath::parse(path)?;
-        tree.at(scope, &path, false, |target| match target {
-            Target::Directory(node) => Ok(stat_of(&node.dir.dir_metadata()?)),
-            Target::Leaf(spot) => {
-                let metadata = spot.node.dir.symlink_metadata(&spot.name)?;
-                match kind_of(metadata.file_type()) {
-                    // The link's target is looked up next.
-                    EntryKind::Symlink => Err(FsError::NotFound),
-                    kind if spot.permit.transit && kind != EntryKind::Directory => {
-                        Err(FsError::NotFound)
-                    }
-                    _ => Ok(stat_of(&metadata)),
-                }
-            }
-        })
-    }
-
-    /// At most `max` bytes of a file from `offset`; fewer only at its end.
-    ///
-    /// # Errors
-    /// [`FsError`]; [`FsError::TooLarge`] if more than [`MAX_READ`] bytes would have to be returned.
-    pub fn read(
-        &mut self,
-        root: usize,
-        path: &str,
-        offset: u64,
-        max: u32,
-    ) -> Result<Vec<u8>, FsError> {
-        let (tree, scope) = self.tree(root)?;
-        let known = tree.reading.take().filter(|(p, _)| offset > 0 && p == path);
-        let mut file = if let Some((_, file)) = known {
-            file
-        } else {
-            let parsed = GuestPath::parse(path)?;
-            let file = tree.at(scope, &parsed, false, open_for_reading)?;
-            scope.check_other_names(&tree.base.child_path(path), &file)?;
-            file
-        };
-        if offset > 0 {
-            file.seek(SeekFrom::Start(offset))?;
-        }
-        let bytes = read_part(&mut file, offset, max)?;
-        tree.reading = Some((path.to_owned(), file));
-        Ok(bytes)
-    }
-
-    /// A page of a directory's entries, sorted by name. Denied entries are left out, and so are names that are not
-    /// UTF-8, which a component could not use.
-    ///
-    /// # Errors
-    /// [`FsError`]; [`FsError::TooLarge`] beyond [`MAX_ENTRIES`] entries.
-    pub fn list(
-        &mut self,
-        root: usize,
-        path: &str,
-        cursor: Option<u32>,
-        details: bool,
-    ) -> Result<Page, FsError> {
-        let (tree, scope) = self.tree(root)?;
-        let mut parsed = GuestPath::parse(path)?;
-        parsed.wants_directory = true;
-        let node = tree.at(scope, &parsed, false, |target| match target {
-            Target::Directory(node) => Ok(Arc::clone(node)),
-            Target::Leaf(_) => Err(FsError::NotDirectory),
-        })?;
-        let known = tree.listing.take();
-        let names = match known {
-            Some((p, names)) if cursor.is_some() && p == path => names,
-            _ => tree.names(scope, &node)?,
-        };
-        let first = cursor.map_or(Some(0), |c| usize::try_from(c).ok());
-        let rest = first.and_then(|f| names.get(f..)).unwrap_or_default();
-        let page = &rest[..rest.len().min(PAGE_ENTRIES)];
-        let entries = page.iter().filter_map(|n| n.entry(&node.dir, details));
-        let entries = entries.collect();
-        let end = names.len() - rest.len() + page.len();
-        let next = (end < names.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX));
-        tree.listing = next.map(|_| (path.to_owned(), names));
-        Ok(Page { entries, next })
-    }
-
-    /// Creates a directory; its parent must exist.
-    ///
-    /// # Errors
-    /// [`FsError`]; [`FsError::Exists`] if the path exists.
-    pub fn create_directory(&mut self, root: usize, path: &str) -> Result<(), FsError> {
-        let (tree, scope) = self.tree(root)?;
-        let mut parsed = GuestPath::parse(path)?;
-        // `new/` names a directory that does not exist yet.
-        parsed.wants_directory = false;
-        tree.at_name(scope, &parsed, false, |spot| {
-            if !spot.permit.make {
-                return Err(FsError::ReadOnly);
-            }
-            Ok(spot.node.dir.create_dir(&spot.name)?)
-        })
-    }
-
-    /// Removes a file, a link (not its target) or an empty directory.
-    ///
-    /// # Errors
-    /// [`FsError`]; [`FsError::Exists`] for a directory that is not empty.
-    pub fn remove(&mut self, root: usize, path: &str) -> Result<(), FsError> {
-        let (tree, scope) = self.tree(root)?;
-        let mut parsed = GuestPath::parse(path)?;
-        let wants_directory = std::mem::take(&mut parsed.wants_directory);
-        tree.forget();
-        tree.at_name(scope, &parsed, false, |spot| {
-            let file_type = spot.node.dir.symlink_metadata(&spot.name)?.file_type();
-            match (spot.permit.write, file_type.is_dir()) {
-                (false, _) if spot.permit.transit => Err(FsError::NotFound),
-                (false, _) => Err(FsError::ReadOnly),
-                (true, true) => Ok(spot.node.dir.remove_dir(&spot.name)?),
-                (true, false) if wants_directory => Err(FsError::NotDirectory),
-                (true, false) => Ok(spot.node.dir.remove_file(&spot.name)?),
-            }
-        })
-    }
 }
 
 impl Tree {
@@ -235,7 +106,7 @@ impl Tree {
     }
 
     /// The visible names of a directory, sorted.
-    fn names(&self, scope: &mut Scope, node: &Node) -> Result<Vec<Name>, FsError> {
+    pub(super) fn names(&self, scope: &mut Scope, node: &Node) -> Result<Vec<Name>, FsError> {
         let ground = self.ground(scope);
         let mut names = Vec::new();
         for entry in node.dir.entries()? {
@@ -259,7 +130,7 @@ impl Tree {
 
 impl Name {
     /// The entry; `None` if details were requested and it no longer exists.
-    fn entry(&self, dir: &Dir, details: bool) -> Option<Entry> {
+    pub(super) fn entry(&self, dir: &Dir, details: bool) -> Option<Entry> {
         let stat = if details {
             stat_of(&dir.symlink_metadata(&self.name).ok()?)
         } else {
@@ -297,47 +168,5 @@ pub(super) fn open_for_reading(target: &Target) -> Result<File, FsError> {
         Err(FsError::NotFound)
     } else {
         Ok(file)
-    }
-}
-
-fn read_part(file: &mut File, offset: u64, max: u32) -> Result<Vec<u8>, FsError> {
-    let size = file.metadata()?.len();
-    let wanted = match size {
-        // Generated files (`/proc`) report size 0.
-        0 => u64::from(max.min(MAX_READ)),
-        _ => u64::from(max).min(size.saturating_sub(offset)),
-    };
-    if wanted > u64::from(MAX_READ) {
-        return Err(FsError::TooLarge);
-    }
-    // The buffer is sized by the file, never by the request alone.
-    let expected = wanted.min(size);
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
-    file.take(wanted).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn stat_of(metadata: &Metadata) -> Stat {
-    let modified = metadata
-        .modified()
-        .ok()
-        .map(cap_std::time::SystemTime::into_std);
-    let since = modified.and_then(|t: SystemTime| t.duration_since(UNIX_EPOCH).ok());
-    Stat {
-        kind: kind_of(metadata.file_type()),
-        size: metadata.len(),
-        modified: since.map_or(0.0, |d| d.as_secs_f64() * 1000.0),
-    }
-}
-
-fn kind_of(file_type: FileType) -> EntryKind {
-    if file_type.is_file() {
-        EntryKind::File
-    } else if file_type.is_dir() {
-        EntryKind::Directory
-    } else if file_type.is_symlink() {
-        EntryKind::Symlink
-    } else {
-        EntryKind::Other
     }
 }

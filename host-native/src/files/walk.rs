@@ -7,9 +7,9 @@ use cap_std::fs::Dir;
 
 use super::{
     FsError, MAX_DEPTH, MAX_LINKS,
-    grant::is_within,
     guest_path::GuestPath,
-    reach::{Permit, Scope},
+    path_text::is_within,
+    scope::{Permit, Scope},
 };
 
 /// An open directory. Its real path is known, because every component was opened separately.

@@ -10,11 +10,23 @@ use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 use sha2::{Digest, Sha256};
 
 use super::{
-    FsError, Reach, WriteOptions,
+    FsError,
     guest_path::GuestPath,
+    reach::Reach,
     tree::open_for_reading,
     walk::{Spot, Target},
 };
+
+/// Options for writing a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Replace the file only if its content has this digest (`sha256:<hex>`).
+    pub expected_digest: Option<String>,
+    /// Fail instead of replacing.
+    pub create_new: bool,
+    /// Create missing parent directories.
+    pub create_parents: bool,
+}
 
 impl Reach {
     /// Replaces a file: readers see the old or the new content, never a part. A link is followed and its target
