@@ -1,6 +1,6 @@
 //! Performs the effects of an engine.
 
-use std::{future::Future, sync::Arc};
+use std::{collections::VecDeque, future::Future, sync::Arc};
 
 use futures_util::{
     Stream, StreamExt as _,
@@ -26,7 +26,6 @@ use super::{
     debug_log::{DebugLog, what_runs},
     launch::{Journals, Launch},
     look::look,
-    serve::Rest,
 };
 use crate::{
     checkpoints::SessionCheckpoints,
@@ -78,7 +77,7 @@ impl Host {
     }
 
     /// Writes the lines that were left when the engine ended.
-    pub(super) async fn last_lines(&self, rest: Rest) {
+    pub(super) async fn last_lines(&self, rest: VecDeque<String>) {
         for line in rest {
             // The reader is gone, so the rest is dropped.
             let _ = self.lines.send(line).await;

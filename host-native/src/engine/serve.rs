@@ -1,6 +1,6 @@
 //! Runs an engine between two streams.
 
-use std::{collections::VecDeque, future::Future, task::Poll, time::Duration};
+use std::{future::Future, task::Poll, time::Duration};
 
 use futures_util::{Stream, stream};
 use tokio::{
@@ -111,6 +111,3 @@ fn inputs_of(
         }
     })
 }
-
-/// Lines that were left when the engine ended.
-pub(super) type Rest = VecDeque<String>;

@@ -7,7 +7,7 @@ wasmtime::component::bindgen!({
     world: "windlass:plugin/tools",
     imports: { default: trappable },
     with: {
-        "windlass:host/filesystem.directory": super::host::Tree,
-        "windlass:host/http.body": super::host::NoBody,
+        "windlass:host/filesystem.directory": super::resources::Tree,
+        "windlass:host/http.body": super::resources::NoBody,
     },
 });

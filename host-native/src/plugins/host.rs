@@ -11,6 +11,7 @@ use super::{
     },
     limits::Meter,
     outcome::{Stopped, Watch},
+    resources::{NoBody, Tree},
 };
 use crate::files::{self, EntryKind, FsError, Reach};
 
@@ -70,16 +71,6 @@ impl fmt::Debug for LogSink {
         f.write_str("LogSink")
     }
 }
-
-/// Represents the resource `directory`: the handle is the index of a tree in the call's reach.
-#[derive(Debug)]
-#[allow(unreachable_pub)] // The generated code re-exports it.
-pub struct Tree;
-
-/// Represents the resource `body`: never created, because components have no network access.
-#[derive(Debug)]
-#[allow(unreachable_pub)] // As above.
-pub enum NoBody {}
 
 /// The store data of one call.
 pub(super) struct CallState {

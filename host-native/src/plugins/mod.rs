@@ -13,6 +13,7 @@ mod engine;
 mod host;
 mod limits;
 mod outcome;
+mod resources;
 mod seal;
 mod ticker;
 

@@ -28,7 +28,7 @@ use rustix::{
 
 use super::{
     before_exec::{close_all_but, end, end_by},
-    enter::Step,
+    step::Step,
 };
 
 /// The message number that announces the first process. Failed steps have other numbers.

@@ -12,6 +12,7 @@ mod mount_table;
 mod mounts;
 mod namespaces;
 mod seccomp;
+mod step;
 
 use std::{
     ffi::OsStr,
