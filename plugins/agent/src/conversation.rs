@@ -1,9 +1,8 @@
 //! The exported resource: one session, which advances when the next message is requested.
 
 use std::{
-    cell::{Cell, RefCell},
-    collections::VecDeque,
-    future::{Future, poll_fn},
+    cell::RefCell,
+    future::Future,
     pin::Pin,
     rc::Rc,
     sync::{
@@ -13,66 +12,23 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use futures_core::Stream;
-use futures_util::stream;
 use windlass_core::{
-    HostError, Input, Message, Prompt, Seeded, Session, Spec, drive,
-    session_request::SessionRequest, tool::ToolDefinition,
+    HostError, Seeded, Session, Spec, drive, session_request::SessionRequest, tool::ToolDefinition,
 };
 use windlass_plugin::{bindings::windlass::host::filesystem, log};
 
-use crate::{bindings::exports::windlass::agent::conversation, host::ImportHost, tools};
+use crate::{
+    bindings::exports::windlass::agent::conversation, host::ImportHost, shared_state::SharedState,
+    tools,
+};
 
 /// A session and its driver.
 pub struct Conversation {
     driving: RefCell<Option<Driving>>,
-    shared: Rc<Shared>,
+    shared: Rc<SharedState>,
 }
 
 type Driving = Pin<Box<dyn Future<Output = Result<(), HostError>>>>;
-
-/// The state shared by the driver and the caller that requests messages.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    /// Messages that have not been requested yet.
-    ready: RefCell<VecDeque<String>>,
-    interrupt: Cell<bool>,
-    /// Whether the result has been sent.
-    over: Cell<bool>,
-}
-
-impl Shared {
-    /// Queues a message and yields to the caller that requests the next one.
-    pub(crate) async fn say(&self, message: &Message) {
-        self.ready.borrow_mut().push_back(message.to_line());
-        if matches!(message, Message::Result(_)) {
-            self.over.set(true);
-        }
-        let mut waited = false;
-        poll_fn(|_| match waited {
-            true => Poll::Ready(()),
-            false => {
-                waited = true;
-                Poll::Pending
-            }
-        })
-        .await;
-    }
-
-    /// The prompt, then interrupts, until the result has been sent.
-    fn inputs(self: Rc<Self>, prompt: Prompt) -> impl Stream<Item = Input> {
-        let mut prompt = Some(prompt);
-        stream::poll_fn(move |_| {
-            let next = prompt.take().map(Input::Prompt);
-            let interrupt = || self.interrupt.take().then_some(Input::Interrupt);
-            match next.or_else(interrupt) {
-                Some(input) => Poll::Ready(Some(input)),
-                None if self.over.get() => Poll::Ready(None),
-                None => Poll::Pending,
-            }
-        })
-    }
-}
 
 impl Conversation {
     /// A session for a task.
@@ -86,7 +42,7 @@ impl Conversation {
         let id = task
             .session_id
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());
-        let shared = Rc::new(Shared::default());
+        let shared = Rc::new(SharedState::default());
         let inputs = Rc::clone(&shared).inputs(prompt);
         let host = ImportHost::new(&spec, Rc::clone(&shared));
         let mut session = Session::new(spec, id, task.seed);
@@ -100,7 +56,7 @@ impl Conversation {
     /// Runs the driver until there is a message; `None` if there are no more.
     fn next_message(&self) -> Option<String> {
         loop {
-            if let Some(message) = self.shared.ready.borrow_mut().pop_front() {
+            if let Some(message) = self.shared.next_message() {
                 return Some(message);
             }
             let woken = Arc::new(Woken::default());
@@ -118,9 +74,7 @@ impl Conversation {
                 }
                 // Every import blocks until it has an answer, so a driver that neither said nor
                 // woke anything would wait for ever.
-                Poll::Pending => {
-                    !woken.0.load(Ordering::Relaxed) && self.shared.ready.borrow().is_empty()
-                }
+                Poll::Pending => !woken.0.load(Ordering::Relaxed) && !self.shared.has_messages(),
             };
             if ended {
                 *driving = None;
@@ -167,6 +121,6 @@ impl conversation::GuestSession for Conversation {
     }
 
     fn interrupt(&self) {
-        self.shared.interrupt.set(true);
+        self.shared.interrupt();
     }
 }

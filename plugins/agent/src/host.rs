@@ -17,7 +17,7 @@ use windlass_core::{
 };
 use windlass_plugin::http;
 
-use crate::{bindings::windlass::host::clock, conversation::Shared, tools::Tools};
+use crate::{bindings::windlass::host::clock, shared_state::SharedState, tools::Tools};
 
 /// The maximum size of a piece of a response, in bytes.
 const PIECE: u32 = 64 * 1024;
@@ -25,12 +25,12 @@ const PIECE: u32 = 64 * 1024;
 /// A host that calls the imports of the component. Its futures never wait, because the imports block.
 #[derive(Debug)]
 pub(crate) struct ImportHost {
-    shared: Rc<Shared>,
+    shared: Rc<SharedState>,
     tools: Tools,
 }
 
 impl ImportHost {
-    pub(crate) fn new(spec: &Spec, shared: Rc<Shared>) -> Self {
+    pub(crate) fn new(spec: &Spec, shared: Rc<SharedState>) -> Self {
         let rules = &spec.policy.permissions.rules;
         let by_path = [&rules.allow, &rules.ask, &rules.deny]
             .into_iter()

@@ -5,6 +5,7 @@
 //!
 //! - [`bindings`]: the code that `wit-bindgen` generates for the world;
 //! - `conversation`: the exported resource;
+//! - `shared_state`: what the driver of a session and the caller of the resource share;
 //! - `host`: the effects of the core as calls of the imports;
 //! - `tools`: Read, Write, Edit, Glob and Grep within the grant of a call;
 //! - `granted`: a directory of the host, narrowed to such a grant.
@@ -18,6 +19,7 @@ pub mod bindings;
 mod conversation;
 mod granted;
 mod host;
+mod shared_state;
 mod tools;
 
 pub use conversation::Conversation;
