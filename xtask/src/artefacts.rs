@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::process;
 use crate::progress;
-use crate::setup::{npm, wasm};
+use crate::setup::npm;
+use crate::wasm_toolchain::TARGET;
 use crate::workspace::Workspace;
 
 /// Transpiles one component into a directory, and writes its declaration there, which would be lost otherwise. Node
@@ -68,7 +69,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
             .wasm_cargo("check")?
             .args(["--lib", "--package", "windlass-engine"]),
     )?;
-    let modules = workspace.wasm_target().join(wasm::TARGET).join("wasm");
+    let modules = workspace.wasm_target().join(TARGET).join("wasm");
     let module = modules.join("windlass_browser.wasm");
     heavy(
         workspace,

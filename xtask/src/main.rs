@@ -6,6 +6,7 @@
 
 mod artefacts;
 mod attack;
+mod builds;
 mod check;
 mod claims;
 mod features;
@@ -19,6 +20,7 @@ mod progress;
 mod purity;
 mod setup;
 mod sources;
+mod wasm_toolchain;
 mod workspace;
 
 use std::ffi::OsString;

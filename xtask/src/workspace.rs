@@ -9,8 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::process;
-use crate::setup::wasm::{self, WasmToolchain};
+use crate::wasm_toolchain::WasmToolchain;
 
 /// The checkout from which this program was built.
 pub(crate) struct Workspace {
@@ -18,7 +17,8 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// Cargo's target directory, which also contains everything that xtask creates.
     pub(crate) target: PathBuf,
-    wasm: OnceCell<WasmToolchain>,
+    /// The toolchain for wasm32, once it was asked for.
+    pub(crate) wasm: OnceCell<WasmToolchain>,
 }
 
 impl Workspace {
@@ -67,60 +67,10 @@ impl Workspace {
         self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
-    /// The cargo that runs this process, for native builds. Some of them contain built components, for which the
-    /// build script of `windlass-builtin` needs a wasm toolchain, so that is set up first.
-    pub(crate) fn native_cargo(&self) -> Result<Command> {
-        self.wasm_toolchain()?;
-        Ok(self.cargo())
-    }
-
-    /// A cargo that can build for wasm32, with the target directory and profile of the components.
-    pub(crate) fn wasm_cargo(&self, subcommand: &str) -> Result<Command> {
-        let toolchain = self.wasm_toolchain()?;
-        let mut cargo = match &toolchain.linked_name {
-            None => self.cargo(),
-            Some(name) => {
-                // Through rustup, which interprets `+name`; no variable of the current toolchain may be inherited.
-                let mut cargo = self.command("cargo");
-                cargo.arg(format!("+{name}"));
-                for variable in [
-                    "CARGO",
-                    "RUSTC",
-                    "RUSTDOC",
-                    "RUSTUP_TOOLCHAIN",
-                    "LD_LIBRARY_PATH",
-                ] {
-                    cargo.env_remove(variable);
-                }
-                cargo
-            }
-        };
-        cargo
-            .env_remove("RUSTFLAGS")
-            // The same flags as for the components, so that common dependencies are shared.
-            .env(
-                "CARGO_ENCODED_RUSTFLAGS",
-                "-Ctarget-feature=+simd128\x1f-Csymbol-mangling-version=v0\x1f-Clink-arg=--compress-relocations",
-            )
-            .env("CARGO_TARGET_DIR", self.wasm_target())
-            .args([subcommand, "--profile", "wasm", "--target", wasm::TARGET]);
-        Ok(cargo)
-    }
-
     /// The target directory of wasm32 builds. Separate from the native one: the build script of `windlass-builtin`
     /// runs its own cargo there while the outer one locks the native directory.
     pub(crate) fn wasm_target(&self) -> PathBuf {
         self.target.join("wasm")
-    }
-
-    /// Builds the `windlass` binary in the development profile and returns its path. The whole workspace is selected
-    /// so that dependencies have the same features as in the tests, and are compiled once.
-    pub(crate) fn build_windlass(&self) -> Result<PathBuf> {
-        process::run(
-            self.native_cargo()?
-                .args(["build", "--workspace", "--bin", "windlass"]),
-        )?;
-        Ok(self.binary("windlass"))
     }
 
     /// The path of a binary of the development profile.
@@ -136,13 +86,5 @@ impl Workspace {
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         text.parse().with_context(|| path.display().to_string())
-    }
-
-    fn wasm_toolchain(&self) -> Result<&WasmToolchain> {
-        if let Some(ready) = self.wasm.get() {
-            return Ok(ready);
-        }
-        let ready = wasm::ensure(self)?;
-        Ok(self.wasm.get_or_init(|| ready))
     }
 }

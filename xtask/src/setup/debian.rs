@@ -19,7 +19,7 @@ use crate::progress;
 use crate::setup::apt;
 use crate::setup::machine::Machine;
 use crate::setup::release::Release;
-use crate::setup::wasm::{NAME_VARIABLE, TARGET, free_of_ours};
+use crate::wasm_toolchain::{NAME_VARIABLE, TARGET, free_of_ours};
 use crate::workspace::Workspace;
 
 /// The name under which Debian's compiler is registered with rustup.

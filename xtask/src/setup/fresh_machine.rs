@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::debian::TOOLCHAIN;
 use super::machine::Machine;
 use super::release::Release;
-use super::wasm::{WasmToolchain, Wish, ensure_on};
+use super::wasm::{Wish, ensure_on};
+use crate::wasm_toolchain::WasmToolchain;
 use crate::workspace::Workspace;
 
 const NEW: &str = "1.96";

@@ -14,36 +14,14 @@ use crate::setup::apt;
 use crate::setup::debian::{self, Debian};
 use crate::setup::machine::Machine;
 use crate::setup::release::Release;
+use crate::wasm_toolchain::{NAME_VARIABLE, TARGET, WasmToolchain, free_of_ours};
 use crate::workspace::Workspace;
-
-/// The only target for components and the browser module: no WASI, so no ambient authority.
-pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Set to `debian` to avoid rustup's servers, on machines that cannot reach them.
 const ROUTE_VARIABLE: &str = "WINDLASS_WASM_TOOLCHAIN";
 
-/// Names a rustup toolchain that has the target; the build script of `windlass-builtin` reads it too.
-pub(super) const NAME_VARIABLE: &str = "WINDLASS_WASM_CARGO_TOOLCHAIN";
-
 /// The timeout for a download by rustup.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(180);
-
-/// How to call a cargo that can build for [`TARGET`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct WasmToolchain {
-    /// The name for `cargo +`, if it is not the current toolchain.
-    pub(crate) linked_name: Option<String>,
-}
-
-impl WasmToolchain {
-    pub(super) const IN_USE: Self = Self { linked_name: None };
-
-    pub(super) fn named(name: impl Into<String>) -> Self {
-        Self {
-            linked_name: Some(name.into()),
-        }
-    }
-}
 
 /// The environment's choice of the toolchain.
 #[derive(Debug, Default)]
@@ -142,20 +120,4 @@ fn has_core(directory: &Path) -> bool {
             entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with("libcore"))
         })
     })
-}
-
-/// Removes this toolchain's variables from a command's environment.
-pub(super) fn free_of_ours(command: &mut Command) {
-    for variable in [
-        "CARGO",
-        "CARGO_ENCODED_RUSTFLAGS",
-        "LD_LIBRARY_PATH",
-        "RUSTC",
-        "RUSTC_WRAPPER",
-        "RUSTDOC",
-        "RUSTFLAGS",
-        "RUSTUP_TOOLCHAIN",
-    ] {
-        command.env_remove(variable);
-    }
 }
