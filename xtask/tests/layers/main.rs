@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::visit::{self, Visit};
+mod source;
+
+use source::{Crate, sources};
 
 /// The crates that are part of the product and have modules.
 const CRATES: [&str; 9] = [
@@ -19,6 +21,9 @@ const CRATES: [&str; 9] = [
     "plugins/files",
     "plugins/sdk",
 ];
+
+/// Further crates whose files must not import each other.
+const SMALL_CRATES: [&str; 4] = ["core/callback", "plugins/agent", "plugins/builtin", "xtask"];
 
 /// Folders whose files are held to the lengths.
 const PRODUCT: [&str; 5] = ["core", "engine", "host-browser", "host-native", "plugins"];
@@ -43,11 +48,12 @@ fn no_module_imports_what_stands_above_it() {
             .flat_map(|(level, modules)| modules.iter().map(move |module| (module.as_str(), level)))
             .collect();
         let known: BTreeSet<&str> = level.keys().copied().collect();
-        let there: BTreeSet<&str> = krate.modules.iter().map(String::as_str).collect();
+        let modules = krate.modules();
+        let there: BTreeSet<&str> = modules.iter().map(String::as_str).collect();
         for module in there.symmetric_difference(&known) {
             faults.push(format!("{name}: {module} is there or listed, but not both"));
         }
-        for (from, to, place) in &krate.imports {
+        for (from, to, place) in &krate.module_imports() {
             if let (Some(mine), Some(its)) = (level.get(from.as_str()), level.get(to.as_str()))
                 && its >= mine
             {
@@ -56,6 +62,57 @@ fn no_module_imports_what_stands_above_it() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Within a module too: of two files, at most one depends on the other.
+#[test]
+fn no_file_imports_what_imports_it() {
+    let mut circles = Vec::new();
+    for name in CRATES.into_iter().chain(SMALL_CRATES) {
+        let krate = Crate::read(&root().join(name).join("src"));
+        let imports = krate.file_imports();
+        for circle in circles_of(&imports) {
+            circles.push(format!("{name}: {}", circle.join(", ")));
+            for file in &circle {
+                let others = imports[file].iter().filter(|other| circle.contains(other));
+                circles.push(format!(
+                    "  {file} imports {}",
+                    others.copied().collect::<Vec<_>>().join(", ")
+                ));
+            }
+        }
+    }
+    assert!(
+        circles.is_empty(),
+        "files that import each other:\n{}",
+        circles.join("\n")
+    );
+}
+
+/// The groups of files of which each depends on every other one.
+fn circles_of<'a>(imports: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<Vec<&'a str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = imports
+        .keys()
+        .map(|from| {
+            let (mut reached, mut next) = (BTreeSet::new(), vec![*from]);
+            while let Some(file) = next.pop() {
+                let further = imports.get(file).into_iter().flatten();
+                next.extend(further.filter(|to| reached.insert(**to)));
+            }
+            (*from, reached)
+        })
+        .collect();
+    let in_a_circle = imports
+        .keys()
+        .filter(|file| reached[**file].contains(**file));
+    in_a_circle
+        .map(|file| {
+            let others = reached[*file].iter().copied();
+            others
+                .filter(|other| reached[*other].contains(*file))
+                .collect()
+        })
+        .collect()
 }
 
 #[test]
@@ -119,199 +176,25 @@ fn imports_are_found_wherever_they_stand() {
         "use std::fmt; use self::x::Z; mod x { pub struct Z; }",
     );
     let krate = Crate::read(folder.path());
-    let found: BTreeSet<(&str, &str)> = krate
-        .imports
+    let imports = krate.module_imports();
+    let found: BTreeSet<(&str, &str)> = imports
         .iter()
         .map(|(from, to, _)| (from.as_str(), to.as_str()))
         .collect();
     let expected = [("a", "b"), ("a", "c"), ("b", "a"), ("b", "c")];
     assert_eq!(found, BTreeSet::from(expected));
-}
-
-/// The modules of a crate, and which imports which.
-#[derive(Default)]
-struct Crate {
-    modules: BTreeSet<String>,
-    /// From, to, and the file.
-    imports: BTreeSet<(String, String, String)>,
-}
-
-impl Crate {
-    fn read(source: &Path) -> Self {
-        let mut krate = Self::default();
-        let files: Vec<(Vec<String>, PathBuf)> = sources(source)
-            .into_iter()
-            .map(|path| (module_of(path.strip_prefix(source).unwrap()), path))
-            .filter(|(module, _)| module.last().is_none_or(|last| last != "tests"))
-            .collect();
-        let modules = files.iter().filter_map(|(module, _)| module.first());
-        krate.modules = modules.cloned().collect();
-        let roots = krate.names_at_the_root(source);
-        for (module, path) in files.iter().filter(|(module, _)| !module.is_empty()) {
-            let mut found = Imports::of(module, path);
-            found.paths.retain(|path| !path.is_empty());
-            for to in found.paths {
-                let to = match roots.get(&to[0]) {
-                    Some(module) if !krate.modules.contains(&to[0]) => module.clone(),
-                    _ => to[0].clone(),
-                };
-                if to != module[0] && krate.modules.contains(&to) {
-                    let place = path.strip_prefix(source).unwrap().display().to_string();
-                    krate.imports.insert((module[0].clone(), to, place));
-                }
-            }
-        }
-        krate
-    }
-
-    /// What the crate shows at its root, and the module that it comes from.
-    fn names_at_the_root(&self, source: &Path) -> BTreeMap<String, String> {
-        let file = parse(&source.join("lib.rs"));
-        let mut names = BTreeMap::new();
-        for item in &file.items {
-            let syn::Item::Use(item) = item else { continue };
-            for (path, shown_as) in flattened(&item.tree) {
-                let first = path.iter().find(|part| *part != "crate" && *part != "self");
-                if let Some(module) = first.filter(|first| self.modules.contains(*first)) {
-                    names.insert(shown_as, module.clone());
-                }
-            }
-        }
-        names
-    }
-}
-
-/// The paths below the root of the crate that a file names.
-struct Imports<'m> {
-    module: &'m [String],
-    paths: BTreeSet<Vec<String>>,
-}
-
-impl<'m> Imports<'m> {
-    fn of(module: &'m [String], path: &Path) -> Self {
-        let mut imports = Self {
-            module,
-            paths: BTreeSet::new(),
-        };
-        imports.visit_file(&parse(path));
-        imports
-    }
-
-    fn add(&mut self, parts: &[String]) {
-        let above = parts.iter().take_while(|part| *part == "super").count();
-        let path = match parts.first().map(String::as_str) {
-            Some("crate") => parts[1..].to_vec(),
-            Some("super") if above <= self.module.len() => {
-                let base = &self.module[..self.module.len() - above];
-                [base, &parts[above..]].concat()
-            }
-            _ => return,
-        };
-        self.paths.insert(path);
-    }
-}
-
-impl<'ast> Visit<'ast> for Imports<'_> {
-    fn visit_item(&mut self, item: &'ast syn::Item) {
-        let is_test = match item {
-            syn::Item::Mod(item) => is_for_tests(&item.attrs),
-            syn::Item::Use(item) => is_for_tests(&item.attrs),
-            syn::Item::Fn(item) => is_for_tests(&item.attrs),
-            syn::Item::Impl(item) => is_for_tests(&item.attrs),
-            _ => false,
-        };
-        if !is_test {
-            visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        for (path, _) in flattened(&item.tree) {
-            self.add(&path);
-        }
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let parts = path.segments.iter().map(|part| part.ident.to_string());
-        self.add(&parts.collect::<Vec<_>>());
-        visit::visit_path(self, path);
-    }
-}
-
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let is_test = |path: syn::Path| path.is_ident("test");
-        attribute.path().is_ident("cfg") && attribute.parse_args().is_ok_and(is_test)
-    })
-}
-
-/// Each path of an import, and the name under which it is known then.
-fn flattened(tree: &syn::UseTree) -> Vec<(Vec<String>, String)> {
-    let leaf = |name: String, shown_as: String| vec![(vec![name], shown_as)];
-    match tree {
-        syn::UseTree::Path(path) => {
-            let first = path.ident.to_string();
-            let inner = flattened(&path.tree).into_iter();
-            let joined = inner.map(|(mut parts, shown_as)| {
-                parts.insert(0, first.clone());
-                let shown_as = if shown_as == "self" {
-                    first.clone()
-                } else {
-                    shown_as
-                };
-                (parts, shown_as)
-            });
-            joined.collect()
-        }
-        syn::UseTree::Name(name) => leaf(name.ident.to_string(), name.ident.to_string()),
-        syn::UseTree::Rename(name) => leaf(name.ident.to_string(), name.rename.to_string()),
-        syn::UseTree::Group(group) => group.items.iter().flat_map(flattened).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The module of a file below `src`; nothing for the root of the crate.
-fn module_of(below: &Path) -> Vec<String> {
-    let mut parts: Vec<String> = below
-        .with_extension("")
-        .iter()
-        .map(|part| part.to_string_lossy().into_owned())
-        .collect();
-    if matches!(
-        parts.last().map(String::as_str),
-        Some("mod" | "lib" | "main")
-    ) {
-        parts.pop();
-    }
-    parts
-}
-
-fn parse(path: &Path) -> syn::File {
-    let text = fs::read_to_string(path).unwrap();
-    syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let files = krate.file_imports();
+    assert_eq!(files["a.rs"], BTreeSet::from(["b/inner.rs", "c.rs"]));
+    assert_eq!(
+        circles_of(&files),
+        BTreeSet::from([vec!["a.rs", "b/inner.rs"]])
+    );
 }
 
 /// Lines without the tests at the end.
 fn product_lines(text: &str) -> usize {
     let product = text.split("\n#[cfg(test)]\nmod tests {").next();
     product.unwrap_or(text).trim_end().lines().count()
-}
-
-/// The Rust files of a folder that are no tests or examples.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_left = name == "tests" || name == "examples" || name == "target";
-        if path.is_dir() && !is_left {
-            found.extend(sources(&path));
-        } else if name.ends_with(".rs") && name != "tests.rs" {
-            found.push(path.clone());
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The modules of each crate, from the lowest to the highest.
