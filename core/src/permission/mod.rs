@@ -76,7 +76,7 @@ pub use path_pattern::{
     closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
 };
 pub use protected_place::{
-    CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority,
+    CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, is_protected_by_name,
 };
 pub use visible::{visible, visible_line};
 

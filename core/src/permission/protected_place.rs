@@ -72,7 +72,7 @@ pub(super) fn lies_in(path: &str, places: &[String]) -> bool {
 /// Whether a path is protected by the names in it, wherever it is. Hosts check with it what lies below a folder that is copied or
 /// moved.
 #[must_use]
-pub fn becomes_authority(path: &str) -> bool {
+pub fn is_protected_by_name(path: &str) -> bool {
     is_place_by_name(path)
 }
 

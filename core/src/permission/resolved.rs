@@ -28,7 +28,7 @@ pub struct ResolvedPath {
     /// Absolute, without `.` or `..`, links followed. For a file that does not exist, its nearest existing parent is resolved.
     pub path: String,
     /// For a folder that is copied or moved: a protected place in it, from which programs or later sessions take instructions
-    /// ([`becomes_authority`](crate::permission::becomes_authority)), as a path relative to the folder. None if there is none.
+    /// ([`is_protected_by_name`](crate::permission::is_protected_by_name)), as a path relative to the folder. None if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<String>,
     /// For a folder that is copied, moved or removed: a file in it that matches one of [`ResolvePath::closed`], as a path

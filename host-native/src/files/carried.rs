@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use windlass_core::{
-    permission::becomes_authority,
+    permission::is_protected_by_name,
     tool::{Access, DenyPattern, FsGrant},
 };
 
@@ -43,7 +43,7 @@ fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
     // What cannot be read is not copied; a moved folder keeps its permissions.
     for (count, (path, _)) in entries_below(folder).enumerate() {
         let text = path.to_string_lossy();
-        if found.brings.is_none() && becomes_authority(&text) {
+        if found.brings.is_none() && is_protected_by_name(&text) {
             found.brings = Some(text.clone().into_owned());
         }
         if found.holds.is_none() && is_closed(&path).is_some() {

@@ -51,13 +51,13 @@ pub fn refused_file(
     if is_own || plan.deny.iter().any(is_closed) {
         return Some(RefusedFile::Closed);
     }
-    let becomes_authority = protected_place::is_place_beside(path, &plan.own_directories);
+    let is_protected = protected_place::is_place_beside(path, &plan.own_directories);
     let is_changed = may_change(program, argument);
     let was_judged = plan
         .files
         .iter()
         .any(|file| file.access == Access::Write && file.real == path);
-    (becomes_authority && is_changed && !was_judged).then_some(RefusedFile::Authority)
+    (is_protected && is_changed && !was_judged).then_some(RefusedFile::Authority)
 }
 
 /// An argument in its context.
