@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use super::{
     Behavior, CallFacts, Mode, PathFact, PolicyContext, Rule, RuleEntry, Rules, Specifier,
-    command::{CommandLine, Concern},
+    command::{CommandLine, RuleMatch},
     judge, path,
 };
 use crate::{
@@ -99,7 +99,7 @@ impl Rule {
         }
         call.paths = &paths;
         if behavior != Behavior::Allow {
-            return judge::concern(self, &policy, call) == Concern::Yes;
+            return judge::rule_match(self, &policy, call) == RuleMatch::Yes;
         }
         judge::allows_whole(self, &policy, call)
             || call.command.is_some_and(|line| {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Behavior, CallFacts, Cause, Decision, HookVerdict, Mode, PermissionUpdate, PolicyContext, Rule,
-    RuleName, Specifier, Verdict, command::Concern, judge, suggest,
+    RuleName, Specifier, Verdict, command::RuleMatch, judge, suggest,
 };
 
 /// A decision with everything that was considered for it; as text for people, and as data.
@@ -83,10 +83,10 @@ pub fn explain(
 ) -> Explanation {
     let line = call.command;
     let decision = judge::judge(policy, call, hook);
-    let guard = |rule: &Rule| match judge::concern(rule, policy, call) {
-        Concern::Yes => Fit::Covers,
-        Concern::Perhaps => Fit::Perhaps,
-        Concern::No => miss(rule, call),
+    let guard = |rule: &Rule| match judge::rule_match(rule, policy, call) {
+        RuleMatch::Yes => Fit::Covers,
+        RuleMatch::Perhaps => Fit::Perhaps,
+        RuleMatch::No => miss(rule, call),
     };
     let allow = |rule: &Rule| {
         if judge::allows_whole(rule, policy, call) {

@@ -6,7 +6,7 @@ use alloc::{format, string::ToString, vec::Vec};
 use super::{
     Behavior, CallFacts, Cause, CommandLine, Decision, HookVerdict, Mode, PathFact, PolicyContext,
     Rule, RuleName, Scope, Specifier, Verdict, authority,
-    command::Concern,
+    command::RuleMatch,
     command_place::{Place, place},
     glob, path_pattern, tool_name,
 };
@@ -83,8 +83,8 @@ fn decided(
     if let Some(cause) = by_hook(Behavior::Deny) {
         return decide(Verdict::Deny, cause);
     }
-    let concern = |rule: &Rule| concern(rule, policy, call);
-    if let Some(rule) = policy.deny_rules().find(|r| concern(r) == Concern::Yes) {
+    let found = |rule: &Rule| rule_match(rule, policy, call);
+    if let Some(rule) = policy.deny_rules().find(|r| found(r) == RuleMatch::Yes) {
         return decide(Verdict::Deny, Cause::rule(rule));
     }
     let place = place(policy, call);
@@ -144,7 +144,7 @@ fn decided(
 fn guard(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<Cause> {
     const MANY_NAMES: &str = "it names more files than are looked at";
     let mut guards = policy.rules.ask.iter().chain(policy.deny_rules());
-    let concerned = |rule: &&Rule| concern(rule, policy, call) != Concern::No;
+    let concerned = |rule: &&Rule| rule_match(rule, policy, call) != RuleMatch::No;
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
     }
@@ -235,12 +235,16 @@ fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
 }
 
 /// Whether a deny or ask rule applies to a call: one path or one command suffices.
-pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Concern {
-    let sure = |yes| if yes { Concern::Yes } else { Concern::No };
+pub(super) fn rule_match(
+    rule: &Rule,
+    policy: &PolicyContext<'_>,
+    call: CallFacts<'_>,
+) -> RuleMatch {
+    let sure = |yes| if yes { RuleMatch::Yes } else { RuleMatch::No };
     match &rule.specifier {
         Specifier::Path(pattern) => {
             if call.paths.is_empty() {
-                return Concern::No;
+                return RuleMatch::No;
             }
             let patterns = path_pattern::absolute(rule, pattern, policy);
             // A file that must not be read must not be written either.
@@ -251,20 +255,20 @@ pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'
             let found: Vec<&PathFact> = call.paths.iter().filter(is_about).collect();
             // Files that are affected as part of a folder need permission.
             match found.iter().any(|fact| !fact.is_brought()) {
-                true => Concern::Yes,
-                false if found.is_empty() => Concern::No,
-                false => Concern::Perhaps,
+                true => RuleMatch::Yes,
+                false if found.is_empty() => RuleMatch::No,
+                false => RuleMatch::Perhaps,
             }
         }
-        _ if !rule.names_tool(&call.tool.name) => Concern::No,
-        Specifier::Any => Concern::Yes,
+        _ if !rule.names_tool(&call.tool.name) => RuleMatch::No,
+        Specifier::Any => RuleMatch::Yes,
         Specifier::Command(pattern) => {
-            (call.command).map_or(Concern::No, |line| line.concern(pattern))
+            (call.command).map_or(RuleMatch::No, |line| line.rule_match(pattern))
         }
         Specifier::Domain(domain) => match call.url.map(|url| domain.covers(url)) {
-            None => Concern::No,
+            None => RuleMatch::No,
             // The host of the URL is unknown: it may be this domain.
-            Some(None) => Concern::Perhaps,
+            Some(None) => RuleMatch::Perhaps,
             Some(Some(yes)) => sure(yes),
         },
         Specifier::Name(pattern) => sure(call.name.is_some_and(|name| pattern.covers(name))),

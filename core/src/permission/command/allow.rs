@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Why a command of a line may run.
-enum Leave<'a> {
+enum AllowReason<'a> {
     Rule(&'a Rule),
     /// It writes in the workspace, and the mode accepts edits.
     Mode,
@@ -81,18 +81,18 @@ impl CommandLine {
             }
             for redirection in &part.files.redirections {
                 match may_open(redirection, part, rules, policy, facts)? {
-                    Leave::Rule(rule) => remember(&mut named, rule),
-                    Leave::Mode => has_reason = true,
-                    Leave::Harmless => {}
+                    AllowReason::Rule(rule) => remember(&mut named, rule),
+                    AllowReason::Mode => has_reason = true,
+                    AllowReason::Harmless => {}
                 }
             }
             if part.command.words.is_empty() {
                 continue;
             }
             match may_run(part, rules, policy, facts)? {
-                Leave::Rule(rule) => remember(&mut named, rule),
-                Leave::Mode => has_reason = true,
-                Leave::Harmless => {}
+                AllowReason::Rule(rule) => remember(&mut named, rule),
+                AllowReason::Mode => has_reason = true,
+                AllowReason::Harmless => {}
             }
         }
         (has_reason || !named.is_empty()).then_some(named)
@@ -119,21 +119,21 @@ fn may_run<'r>(
     rules: &[&'r Rule],
     policy: &PolicyContext<'_>,
     facts: &[PathFact],
-) -> Option<Leave<'r>> {
+) -> Option<AllowReason<'r>> {
     part.command.words.first()?;
     // In another folder, a relative path names another program.
     let base = part.base.as_deref();
     let has_moved = || base.is_none_or(|base| lexical("/", base) != policy.environment.cwd);
     let is_certain = !(is_of_the_folder(&part.command) && has_moved());
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
-        return Some(Leave::Rule(rule));
+        return Some(AllowReason::Rule(rule));
     }
     // Commands started by another program cannot be judged here.
     if policy.mode() == Mode::AcceptEdits
         && !part.command.by_others
         && edits_workspace(part, policy, facts)
     {
-        return Some(Leave::Mode);
+        return Some(AllowReason::Mode);
     }
     let harmless = part.command.wraps
         || does_nothing(&part.command)
@@ -142,7 +142,7 @@ fn may_run<'r>(
             if folder.path.is_none()
                 || fact(folder, facts).is_some_and(|real| policy.in_workspace(real)))
         || matches!(builtin(&part.command), Some("[" | "test"));
-    harmless.then_some(Leave::Harmless)
+    harmless.then_some(AllowReason::Harmless)
 }
 
 /// Whether the folder in which a command runs determines which program it runs: the program is named by a relative path, or it is
@@ -186,12 +186,12 @@ fn may_open<'r>(
     rules: &[&'r Rule],
     policy: &PolicyContext<'_>,
     facts: &[PathFact],
-) -> Option<Leave<'r>> {
+) -> Option<AllowReason<'r>> {
     // A plan opens only files that were resolved.
     let real = fact(redirection, facts)?;
     let reads = redirection.access == Access::Read;
     if reads && (policy.in_workspace(real) || reads_by_itself(part, rules)) {
-        return Some(Leave::Harmless);
+        return Some(AllowReason::Harmless);
     }
     let is_about = |rule: &Rule| match reads {
         true => rule.is_read(),
@@ -206,13 +206,13 @@ fn may_open<'r>(
         _ => false,
     };
     if let Some(rule) = rules.iter().find(covers) {
-        return Some(Leave::Rule(rule));
+        return Some(AllowReason::Rule(rule));
     }
     if reads {
-        return (real == "/dev/null").then_some(Leave::Harmless);
+        return (real == "/dev/null").then_some(AllowReason::Harmless);
     }
     let accepted = policy.mode() == Mode::AcceptEdits && policy.in_workspace(real);
-    accepted.then_some(Leave::Mode)
+    accepted.then_some(AllowReason::Mode)
 }
 
 /// Whether a command could itself open the file it is given as input, since a rule allows the program. Files that must not be

@@ -143,7 +143,7 @@ impl Part {
 
 /// How certainly a rule applies to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Concern {
+pub(super) enum RuleMatch {
     No,
     /// A word of the rule is computed in the line, or comes after options.
     Perhaps,
@@ -312,7 +312,7 @@ impl CommandLine {
     }
 
     /// Whether a deny or ask rule applies to any command of the line.
-    pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
+    pub(super) fn rule_match(&self, pattern: &CommandPattern) -> RuleMatch {
         let parts = self.parts.iter();
         let begins = !pattern.is_exact() && pattern.matches(&self.raw);
         if pattern.may_be_line(&self.text)
@@ -321,14 +321,14 @@ impl CommandLine {
                 .clone()
                 .any(|part| pattern.matches_anywhere(&part.spelled))
         {
-            Concern::Yes
+            RuleMatch::Yes
         } else if parts
             .into_iter()
             .any(|part| pattern.may_hide_in(&part.command))
         {
-            Concern::Perhaps
+            RuleMatch::Perhaps
         } else {
-            Concern::No
+            RuleMatch::No
         }
     }
 }
