@@ -42,7 +42,7 @@ impl Session {
                 Stage::Hook(..) if was_cancelled => thread.hook_given_up(shared, *id),
                 // Background calls end with the process; `settle` reports that.
                 _ if was_cancelled || running.detached => {}
-                _ => thread.make_good(shared, *id),
+                _ => thread.recover(shared, *id),
             }
         }
         let children = self.children.values_mut().map(|child| &mut child.thread);
@@ -54,7 +54,8 @@ impl Session {
 }
 
 impl Thread {
-    fn make_good(&mut self, shared: &mut Shared, id: EffectId) {
+    /// Recovers a lost effect: asks for it again, or goes on without it.
+    fn recover(&mut self, shared: &mut Shared, id: EffectId) {
         match id.stage {
             Stage::Model if self.phase() == Phase::Calling => {
                 let event = self.ask_model(shared);
@@ -77,13 +78,13 @@ impl Thread {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turns.current() && index < self.run.calls.len();
                 if known && !self.run.calls[index].is_done() {
-                    self.make_good_call(shared, id, index);
+                    self.recover_call(shared, id, index);
                 }
             }
         }
     }
 
-    fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
+    fn recover_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
         if !matches!(id.stage, Stage::Run | Stage::Probe) {
             self.run.calls[index].try_again();
             // A call that was allowed and waited for its tools is not judged again.

@@ -1,4 +1,4 @@
-//! After a crash: each effect that was lost is made good by its class.
+//! After a crash: each effect that was lost is recovered by its class.
 
 use std::sync::Arc;
 
