@@ -19,7 +19,7 @@ pub(super) struct Context {
     history: History,
     size: ContextSize,
     /// What requests contain instead of the history; none means the history itself.
-    shown: Option<Shown>,
+    cleared_history: Option<ClearedHistory>,
     /// The unchanging prefix of a request, and the model it was built for. Any change of its sources must remove it.
     prefix: Option<(String, Prefix)>,
 }
@@ -46,7 +46,7 @@ pub(super) struct ContextSize {
 
 /// The history with cleared results. It can be rebuilt from the history at any time.
 #[derive(Debug)]
-struct Shown {
+struct ClearedHistory {
     history: History,
     /// What it was built from: the history at this generation, up to this message.
     generation: u64,
@@ -83,7 +83,7 @@ impl Context {
     pub(super) fn push_mended(&mut self, content: Vec<RawJson>) {
         self.history.push(Role::User, content);
         // The estimate for the refused round no longer applies.
-        self.shown = None;
+        self.cleared_history = None;
     }
 
     /// Restarts the conversation from a summary; returns its size in tokens.
@@ -93,7 +93,7 @@ impl Context {
             prefix_bytes: self.size.prefix_bytes,
             ..ContextSize::default()
         };
-        self.shown = None;
+        self.cleared_history = None;
         self.size.compacted_to = self.tokens();
         self.size.compacted_to
     }
@@ -126,7 +126,7 @@ impl Context {
             self.size.freed += plan.tokens;
             self.size.settled_at = tokens.saturating_sub(plan.tokens);
             self.size.warned = None;
-            self.shown = None;
+            self.cleared_history = None;
         }
     }
 
@@ -148,20 +148,20 @@ impl Context {
     }
 
     /// Takes out what the next request contains, until it is [put back](Self::put_back).
-    pub(super) fn lend(&mut self, clearing: Option<&Clearing>) -> Lent {
-        match self.shown(clearing) {
-            Some(shown) => Lent::Shown(core::mem::take(shown)),
-            None => Lent::Whole(core::mem::take(&mut self.history)),
+    pub(super) fn take_request_history(&mut self, clearing: Option<&Clearing>) -> RequestHistory {
+        match self.cleared_history(clearing) {
+            Some(cleared) => RequestHistory::Cleared(core::mem::take(cleared)),
+            None => RequestHistory::Whole(core::mem::take(&mut self.history)),
         }
     }
 
     /// Returns what a request was built from.
-    pub(super) fn put_back(&mut self, lent: Lent) {
-        match lent {
-            Lent::Whole(history) => self.history = history,
-            Lent::Shown(history) => {
-                if let Some(shown) = &mut self.shown {
-                    shown.history = history;
+    pub(super) fn put_back(&mut self, taken: RequestHistory) {
+        match taken {
+            RequestHistory::Whole(history) => self.history = history,
+            RequestHistory::Cleared(history) => {
+                if let Some(cleared) = &mut self.cleared_history {
+                    cleared.history = history;
                 }
             }
         }
@@ -169,15 +169,15 @@ impl Context {
 
     /// A copy of what requests contain, to append a question to it.
     pub(super) fn copy(&mut self, clearing: Option<&Clearing>) -> History {
-        match self.shown(clearing) {
-            Some(shown) => shown.clone(),
+        match self.cleared_history(clearing) {
+            Some(cleared) => cleared.clone(),
             None => self.history.clone(),
         }
     }
 
     /// What requests contain instead of the history; none while nothing is cleared. Only messages added since the last request
     /// are encoded.
-    fn shown(&mut self, clearing: Option<&Clearing>) -> Option<&mut History> {
+    fn cleared_history(&mut self, clearing: Option<&Clearing>) -> Option<&mut History> {
         if self.size.cleared == 0 {
             return None;
         }
@@ -185,21 +185,21 @@ impl Context {
         // Sealed messages do not change without a new generation.
         self.history.seal();
         let (generation, count) = (self.history.generation(), self.history.message_count());
-        let mut shown = match self.shown.take() {
-            Some(shown) if shown.generation == generation => shown,
-            _ => Shown {
+        let mut cleared = match self.cleared_history.take() {
+            Some(cleared) if cleared.generation == generation => cleared,
+            _ => ClearedHistory {
                 history: clearing.apply(&self.history, self.size.cleared),
                 generation,
                 messages: count,
             },
         };
-        for index in shown.messages..count {
+        for index in cleared.messages..count {
             let blocks = self.history.blocks(index);
-            shown.history.push(self.history.role(index), blocks);
+            cleared.history.push(self.history.role(index), blocks);
         }
-        shown.messages = count;
-        shown.history.requested_like(&self.history);
-        Some(&mut self.shown.insert(shown).history)
+        cleared.messages = count;
+        cleared.history.requested_like(&self.history);
+        Some(&mut self.cleared_history.insert(cleared).history)
     }
 
     /// The prefix, if it was built for this model.
@@ -241,7 +241,7 @@ impl Context {
             size,
             history: _,
             // Rebuilt from the rest.
-            shown: _,
+            cleared_history: _,
             prefix: _,
         } = self;
         *size
@@ -258,17 +258,17 @@ impl Context {
 }
 
 /// What a request is built from.
-pub(super) enum Lent {
+pub(super) enum RequestHistory {
     /// The history itself.
     Whole(History),
     /// The history with cleared results.
-    Shown(History),
+    Cleared(History),
 }
 
-impl Lent {
+impl RequestHistory {
     pub(super) fn history(&mut self) -> &mut History {
         match self {
-            Self::Whole(history) | Self::Shown(history) => history,
+            Self::Whole(history) | Self::Cleared(history) => history,
         }
     }
 }

@@ -75,9 +75,11 @@ impl Thread {
         let attempt = self.run.ask(shared.now.mono);
         self.context.seal_for_request();
         self.clear_old_results();
-        let mut lent = self.context.lend(self.spec.clearing_by_core());
-        let request = self.request_with(lent.history());
-        self.context.put_back(lent);
+        let mut taken = self
+            .context
+            .take_request_history(self.spec.clearing_by_core());
+        let request = self.request_with(taken.history());
+        self.context.put_back(taken);
         let id = self.effect_id(shared, 0, Stage::Model, attempt);
         self.send(shared, id, request);
         None
