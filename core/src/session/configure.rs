@@ -10,7 +10,7 @@ use crate::{
 
 impl Session {
     /// Replaces the spec, from the next prompt on. The conversation is kept, and so is what changed during the session:
-    /// permissions, mode, model, thinking, effort, the directories of agents and the notes of core tools. Background tasks
+    /// permissions, mode, model, thinking, effort, the directories of agents and the state of core tools. Background tasks
     /// continue.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::{
     permission::Mode,
     sorted::SortedMap,
     spec::Spec,
-    tools::{Notes, Recalled, tool_search::forget_unreferenced},
+    tools::{CoreToolState, Recalled, tool_search::forget_unreferenced},
     transcript::{Conversation, Repair, Transcript},
 };
 
@@ -52,7 +52,7 @@ impl Session {
         let conversation = transcript.conversation();
         let (mut session, repairs) =
             Self::going_on(spec, id, seed, conversation, transcript.leaf());
-        session.recalls(transcript.notes());
+        session.restore_tool_state(transcript.tool_state());
         session.shared.mode_before_plan = session.mode_to_return_to(transcript.mode_before_plan());
         (session, repairs)
     }
@@ -91,7 +91,8 @@ impl Session {
             .inspect(|line| recalled.read(&line.content))
             .map(|line| (line.role, line.content));
         let taken = Conversation::of(taken);
-        let notes = recalled.notes_before(&self.main.notes, lines.map(|line| line.content));
+        let tool_state =
+            recalled.tool_state_before(&self.main.tool_state, lines.map(|line| line.content));
         let spec = self.shared.spec.clone();
         let (mut fork, repairs) = Self::going_on(spec, id, seed, taken, None);
         fork.shared.permissions = self.shared.permissions.clone();
@@ -101,7 +102,7 @@ impl Session {
         // The spec contains the chosen settings and the working directory.
         fork.main.spec = self.main.spec.clone();
         fork.main.workplace.clone_from(&self.main.workplace);
-        fork.recalls(notes);
+        fork.restore_tool_state(tool_state);
         (fork, repairs)
     }
 
@@ -139,11 +140,16 @@ impl Session {
         inputs
     }
 
-    /// Restores the notes of core tools, except for tools that the provider would no longer show to the model.
-    fn recalls(&mut self, mut notes: Notes) {
+    /// Restores the state of core tools, except for tools that the provider would no longer show to the model.
+    fn restore_tool_state(&mut self, mut tool_state: CoreToolState) {
         let main = &mut self.main;
-        forget_unreferenced(&main.spec, main.model(), &mut notes, main.context.history());
-        main.notes = notes;
+        forget_unreferenced(
+            &main.spec,
+            main.model(),
+            &mut tool_state,
+            main.context.history(),
+        );
+        main.tool_state = tool_state;
     }
 
     /// The mode to return to from plan mode: the recorded one, unless it is not allowed now.

@@ -128,7 +128,7 @@ impl Thread {
         }
         self.run.before_results = None;
         let (spec, model) = (self.spec.clone(), self.model().to_owned());
-        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
+        tool_search::forget_unreferenced(&spec, &model, &mut self.tool_state, &begun.history);
         let post_tokens = self.context.begin_anew(begun.history);
         self.emit_compaction_over(shared, None);
         let metadata = compacting.metadata(post_tokens, shared.now.mono);

@@ -164,7 +164,7 @@ pub(crate) struct Seen<'a> {
 /// The state that core tools keep for one conversation. Part of every snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Notes {
+pub struct CoreToolState {
     /// The to-do list, as the model last wrote it.
     pub todos: Vec<todo_write::Todo>,
     /// Tools that a search has found, in that order.
@@ -173,7 +173,7 @@ pub struct Notes {
     pub skills: Vec<String>,
 }
 
-impl Notes {
+impl CoreToolState {
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -218,13 +218,20 @@ pub(crate) enum Change {
 }
 
 /// Runs a core tool on an approved input that matches its schema.
-pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut Notes) -> Done {
+pub(crate) fn run(
+    tool: CoreTool,
+    input: &RawJson,
+    seen: &Seen<'_>,
+    tool_state: &mut CoreToolState,
+) -> Done {
     match tool {
-        CoreTool::TodoWrite => with_input(input, |input| todo_write::run(input, notes)),
+        CoreTool::TodoWrite => with_input(input, |input| todo_write::run(input, tool_state)),
         CoreTool::AskUserQuestion => with_input(input, ask_user_question::run),
         CoreTool::ExitPlanMode => with_input(input, |input| exit_plan_mode::run(input, seen)),
-        CoreTool::ToolSearch => with_input(input, |input| tool_search::run(&input, seen, notes)),
-        CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, notes)),
+        CoreTool::ToolSearch => {
+            with_input(input, |input| tool_search::run(&input, seen, tool_state))
+        }
+        CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, tool_state)),
         CoreTool::Config => with_input(input, |input| config::run(&input, seen)),
         // These concern other threads, running effects and the working directory: the session runs them itself.
         CoreTool::EnterWorktree | CoreTool::Task | CoreTool::TaskOutput | CoreTool::TaskStop => {

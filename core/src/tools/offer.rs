@@ -5,7 +5,7 @@
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
-use super::{CoreTool, Notes, skill, task};
+use super::{CoreTool, CoreToolState, skill, task};
 use crate::{
     provider::ToolOffer,
     sorted::SortedMap,
@@ -24,7 +24,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// are in the history, and the beginning of the request can be read from the cache. Otherwise a definition is included once it
 /// was found, after all others.
 #[must_use]
-pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'a>> {
+pub fn offers<'a>(spec: &'a Spec, model: &str, tool_state: &CoreToolState) -> Vec<ToolOffer<'a>> {
     let waiting = deferred(spec, model);
     let waits = |tool: &ToolDefinition| waiting.contains_key(tool.name.as_str());
     let offer = |definition: &'a ToolDefinition, deferred| ToolOffer {
@@ -46,7 +46,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
         let later = spec.offered_tools().filter(|tool| waits(tool));
         offers.extend(later.map(|tool| offer(tool, true)));
     } else {
-        let found = notes
+        let found = tool_state
             .loaded
             .iter()
             .filter(|name| waiting.contains_key(name.as_str()));

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    CoreTool, Notes, skill,
+    CoreTool, CoreToolState, skill,
     todo_write::{Todo, TodoWriteInput},
     tool_search,
 };
@@ -65,22 +65,22 @@ impl Recalled {
         }
     }
 
-    /// The notes, if there is no other source.
-    pub(crate) fn notes(self) -> Notes {
-        Notes {
+    /// The state of core tools, if there is no other source.
+    pub(crate) fn tool_state(self) -> CoreToolState {
+        CoreToolState {
             todos: self.todos.unwrap_or_default(),
             loaded: self.loaded,
             skills: self.skills,
         }
     }
 
-    /// The notes at an earlier point. Changes made by later messages (`behind`) are undone; notes that neither part explains
+    /// That state at an earlier point. Changes made by later messages (`behind`) are undone; parts that neither part explains
     /// (from before a compaction) are kept.
-    pub(crate) fn notes_before(
+    pub(crate) fn tool_state_before(
         self,
-        now: &Notes,
+        now: &CoreToolState,
         behind: impl Iterator<Item = Vec<RawJson>>,
-    ) -> Notes {
+    ) -> CoreToolState {
         let mut since = Self {
             open: self.open.clone(),
             ..Self::default()
@@ -93,7 +93,7 @@ impl Recalled {
                 .cloned()
                 .collect()
         };
-        Notes {
+        CoreToolState {
             todos: match since.todos {
                 None => now.todos.clone(),
                 Some(_) => self.todos.unwrap_or_default(),

@@ -13,7 +13,7 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Done, Notes, answered};
+use super::{Change, CoreToolState, Done, answered};
 pub use crate::skill::{DEFAULT_LIST_BUDGET, LONGEST_TEXT, Skill, TextTooLong, within_limit};
 use crate::{
     json::{RawJson, RawObject},
@@ -164,7 +164,7 @@ pub(super) fn fault(input: &RawJson, spec: &Spec) -> Option<String> {
     }
 }
 
-pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
+pub(super) fn run(input: &SkillInput, spec: &Spec, tool_state: &mut CoreToolState) -> Done {
     let Some(skill) = find(spec, &input.skill) else {
         return Done::failed(format!("There is no skill named {}.", input.skill));
     };
@@ -172,8 +172,8 @@ pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
         Ok(text) => text,
         Err(error) => return Done::failed(format!("The skill {}: {error}.", skill.name)),
     };
-    if !notes.skills.contains(&skill.name) {
-        notes.skills.push(skill.name.clone());
+    if !tool_state.skills.contains(&skill.name) {
+        tool_state.skills.push(skill.name.clone());
     }
     let output = SkillOutput {
         success: true,

@@ -4,7 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Notes, answered};
+use super::{CoreToolState, Done, answered};
 
 pub(super) const DESCRIPTION: &str = "Keeps a list of the steps of the work at hand, for you and for the person who watches. \
 Use it when a task takes three steps or more, or when several things were asked for at once; leave it out for what is done in one go. \
@@ -72,9 +72,9 @@ pub struct TodoWriteOutput {
     pub new_todos: Vec<Todo>,
 }
 
-pub(super) fn run(input: TodoWriteInput, notes: &mut Notes) -> Done {
+pub(super) fn run(input: TodoWriteInput, tool_state: &mut CoreToolState) -> Done {
     let output = TodoWriteOutput {
-        old_todos: core::mem::replace(&mut notes.todos, input.todos.clone()),
+        old_todos: core::mem::replace(&mut tool_state.todos, input.todos.clone()),
         new_todos: input.todos,
     };
     answered(summary(&output.new_todos), &output).into()

@@ -11,7 +11,7 @@ use alloc::{borrow::ToOwned, collections::BTreeSet, format, string::String, vec:
 
 use serde::{Deserialize, Serialize};
 
-use super::{Done, Notes, Seen, answered, offer};
+use super::{CoreToolState, Done, Seen, answered, offer};
 use crate::{
     content::ResultBlock,
     history::History,
@@ -57,7 +57,11 @@ pub struct ToolSearchOutput {
     pub total_deferred_tools: u32,
 }
 
-pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -> Done {
+pub(super) fn run(
+    input: &ToolSearchInput,
+    seen: &Seen<'_>,
+    tool_state: &mut CoreToolState,
+) -> Done {
     let waiting = offer::deferred(seen.spec, seen.model);
     let tools: Vec<&ToolDefinition> = (seen.spec.offered_tools())
         .filter(|tool| waiting.contains_key(tool.name.as_str()))
@@ -82,8 +86,8 @@ pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -
         total_deferred_tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
     };
     for name in &output.matches {
-        if !notes.loaded.contains(name) {
-            notes.loaded.push(name.clone());
+        if !tool_state.loaded.contains(name) {
+            tool_state.loaded.push(name.clone());
         }
     }
     let mut result = answered(summary(&output), &output);
@@ -150,14 +154,19 @@ fn reference(name: &str) -> ResultBlock {
 
 /// Forgets found tools to which nothing in the conversation refers any more: if definitions are deferred, the provider shows them
 /// to the model only after their references. Otherwise found definitions are part of every request, and stay so.
-pub(crate) fn forget_unreferenced(spec: &Spec, model: &str, notes: &mut Notes, history: &History) {
-    if notes.loaded.is_empty() || !spec.takes_deferred_tools(model) {
+pub(crate) fn forget_unreferenced(
+    spec: &Spec,
+    model: &str,
+    tool_state: &mut CoreToolState,
+    history: &History,
+) {
+    if tool_state.loaded.is_empty() || !spec.takes_deferred_tools(model) {
         return;
     }
     let lines: Vec<String> = (history.lines())
         .filter_map(|line| String::from_utf8(line.to_vec()).ok())
         .collect();
-    notes.loaded.retain(|name| {
+    tool_state.loaded.retain(|name| {
         let reference = format!("{{\"type\":\"tool_reference\",\"tool_name\":\"{name}\"}}");
         lines.iter().any(|line| line.contains(&reference))
     });

@@ -24,7 +24,7 @@ use crate::{
     id::Uuid,
     json::RawJson,
     permission::Mode,
-    tools::{Notes, Recalled},
+    tools::{CoreToolState, Recalled},
 };
 
 /// Entries, in the order in which they were written.
@@ -174,12 +174,12 @@ impl Transcript {
         repair::repair(messages)
     }
 
-    /// The notes that calls of core tools have left on the way to the last entry, including calls before a compaction.
-    pub(crate) fn notes(&self) -> Notes {
+    /// The state that calls of core tools have left on the way to the last entry, including calls before a compaction.
+    pub(crate) fn tool_state(&self) -> CoreToolState {
         let mut recalled = Recalled::default();
         let messages = self.chain().filter_map(|line| line.message.as_ref());
         messages.for_each(|message| recalled.read(&message.content));
-        recalled.notes()
+        recalled.tool_state()
     }
 
     /// The last permission mode on the way to the last entry, other than plan mode, if it was recorded.

@@ -49,7 +49,11 @@ fn exchange(provider: &Arc<dyn Provider>, respond: &Value, stream: bool) -> Vec<
         request: &spec.model_request(MODEL),
         system: &prompt::system_blocks(&spec),
         before_conversation: None,
-        tools: &windlass_core::tools::offers(&spec, MODEL, &windlass_core::tools::Notes::default()),
+        tools: &windlass_core::tools::offers(
+            &spec,
+            MODEL,
+            &windlass_core::tools::CoreToolState::default(),
+        ),
     };
     let request = provider.request(&spec.model_request(MODEL), &provider.prefix(&opening), view);
     let answer = model.answer(&RequestView {

@@ -157,7 +157,11 @@ fn body(api: &ChatCompletions, spec: &Spec, prompt: &str) -> Value {
         request: &spec.model_request("m"),
         system: &prompt::system_blocks(spec),
         before_conversation: before_conversation.as_deref(),
-        tools: &windlass_core::tools::offers(spec, "m", &windlass_core::tools::Notes::default()),
+        tools: &windlass_core::tools::offers(
+            spec,
+            "m",
+            &windlass_core::tools::CoreToolState::default(),
+        ),
     };
     let request = api.request(&spec.model_request("m"), &api.prefix(&opening), view);
     assert_eq!(request.path, api.path);

@@ -42,9 +42,9 @@ impl Thread {
             session_spec: &session_spec,
             in_subagent: self.number() > 0,
         };
-        let found_before = self.notes.loaded.len();
-        let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.notes);
-        if self.notes.loaded.len() > found_before {
+        let found_before = self.tool_state.loaded.len();
+        let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.tool_state);
+        if self.tool_state.loaded.len() > found_before {
             // If found definitions are added to the request, its prefix changes.
             self.context.forget_prefix();
         }
@@ -99,7 +99,7 @@ impl Thread {
 
     /// Whether a tool's definition is still deferred for the model.
     pub(super) fn waits_to_be_found(&self, tool: &str) -> bool {
-        !self.notes.loaded.iter().any(|loaded| loaded == tool)
+        !self.tool_state.loaded.iter().any(|loaded| loaded == tool)
             && tools::deferred(&self.spec, self.model()).contains_key(tool)
     }
 

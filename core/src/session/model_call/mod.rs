@@ -94,7 +94,7 @@ impl Thread {
                 request: &self.spec.model_request(&model),
                 system: &prompt::system_blocks(&self.spec),
                 before_conversation: prompt::before_conversation(&self.spec).as_deref(),
-                tools: &tools::offers(&self.spec, &model, &self.notes),
+                tools: &tools::offers(&self.spec, &model, &self.tool_state),
             }),
         };
         let mut places = Vec::new();

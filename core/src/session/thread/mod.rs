@@ -36,7 +36,7 @@ use crate::{
     permission::{Mode, Narrowing},
     spec::Spec,
     tool::CoreTool,
-    tools::Notes,
+    tools::CoreToolState,
 };
 
 /// A conversation and the run that answers its prompt. State shared with other threads is passed in with every step.
@@ -70,7 +70,7 @@ pub(super) struct Thread {
     pub(super) run: Run,
     pub(super) model_call: ModelCall,
     /// The state of the core tools.
-    pub(super) notes: Notes,
+    pub(super) tool_state: CoreToolState,
 }
 
 impl Thread {
@@ -94,7 +94,7 @@ impl Thread {
             phase: Phase::Idle,
             run: Run::default(),
             model_call: ModelCall::default(),
-            notes: Notes::default(),
+            tool_state: CoreToolState::default(),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::{
     json::RawJson,
     model::{Effort, Thinking},
     tool::ShellState,
-    tools::Notes,
+    tools::CoreToolState,
 };
 
 /// All state that affects the behaviour of one conversation, except its history.
@@ -47,8 +47,12 @@ pub(in crate::session) struct ThreadState {
     phase: Phase,
     run: Run,
     pub(in crate::session) history: HistoryState,
-    #[serde(default, skip_serializing_if = "Notes::is_empty")]
-    notes: Notes,
+    #[serde(
+        default,
+        rename = "notes",
+        skip_serializing_if = "CoreToolState::is_empty"
+    )]
+    tool_state: CoreToolState,
     #[serde(default)]
     context_size: ContextSize,
     /// Snapshots from before hooks existed are of sessions that have begun.
@@ -84,7 +88,7 @@ impl Thread {
             writing,
             phase,
             run,
-            notes,
+            tool_state,
             // The session stores the numbers of subagents.
             number: _,
             agent: _,
@@ -119,7 +123,7 @@ impl Thread {
             phase: *phase,
             run: run.clone(),
             history: context.history().state(),
-            notes: notes.clone(),
+            tool_state: tool_state.clone(),
             context_size: context.size(),
             is_new,
             hook_rounds,
@@ -148,7 +152,7 @@ impl ThreadState {
             writing: Writing::restored(self.last_entry, self.saving),
             phase: self.phase,
             run: self.run,
-            notes: self.notes,
+            tool_state: self.tool_state,
             hooks: Hooks::restored(
                 self.hook_rounds,
                 self.pending_context,
