@@ -231,10 +231,10 @@ impl Session {
         if self.main.phase() != Phase::Idle {
             return false;
         }
-        let has_news = self.shared.has_news(0);
+        let has_task_notices = self.shared.has_task_notices(0);
         match self.next_prompt() {
             Some(prompt) => self.main.start(&mut self.shared, prompt),
-            None if has_news && self.shared.spec.tools.tasks.wake => {
+            None if has_task_notices && self.shared.spec.tools.tasks.wake => {
                 self.main.wake(&mut self.shared)
             }
             None => return false,

@@ -5,7 +5,7 @@ use alloc::{collections::VecDeque, string::String, sync::Arc, vec::Vec};
 use super::{
     agents::AgentRequest,
     approved::ApprovedCall,
-    background::{Awaited, News, Tasks},
+    background::{Awaited, TaskNotice, Tasks},
     link::Link,
 };
 
@@ -51,7 +51,7 @@ pub(super) struct Shared {
     /// Whether tasks have ended since the calls that wait for tasks were last checked.
     pub(super) tasks_changed: bool,
     /// Pending notifications of ended tasks, by thread.
-    pub(super) news: SortedMap<u32, Vec<News>>,
+    pub(super) task_notices: SortedMap<u32, Vec<TaskNotice>>,
     /// Ids of agents by their names.
     pub(super) agent_names: SortedMap<String, String>,
     /// The number of agents numbered so far.
@@ -104,7 +104,7 @@ impl Shared {
             tasks: Tasks::new(),
             tasks_changed: false,
             awaited: SortedMap::new(),
-            news: SortedMap::new(),
+            task_notices: SortedMap::new(),
             agent_names: SortedMap::new(),
             agents_numbered: 0,
             agent_requests: VecDeque::new(),

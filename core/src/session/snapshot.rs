@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Running, Session, Shared, Thread,
     agents::{Child, ChildFacts},
-    background::{Awaited, News, Tasks},
+    background::{Awaited, TaskNotice, Tasks},
     shared::Unreported,
     thread::ThreadState,
 };
@@ -81,8 +81,8 @@ struct State {
     tasks: Tasks,
     #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
     awaited: SortedMap<String, Awaited>,
-    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
-    news: SortedMap<u32, Vec<News>>,
+    #[serde(default, rename = "news", skip_serializing_if = "SortedMap::is_empty")]
+    task_notices: SortedMap<u32, Vec<TaskNotice>>,
     #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
     agent_names: SortedMap<String, String>,
     #[serde(default)]
@@ -133,7 +133,7 @@ impl Session {
             running,
             tasks,
             awaited,
-            news,
+            task_notices,
             agent_names,
             agents_numbered,
             unreported,
@@ -170,7 +170,7 @@ impl Session {
             running: running.iter().map(|(id, r)| (*id, *r)).collect(),
             tasks: tasks.clone(),
             awaited: awaited.clone(),
-            news: news.clone(),
+            task_notices: task_notices.clone(),
             agent_names: agent_names.clone(),
             agents_numbered: *agents_numbered,
             unreported: unreported.clone(),
@@ -292,7 +292,7 @@ impl Session {
             running: state.running.into_iter().collect(),
             tasks: state.tasks,
             awaited: state.awaited,
-            news: state.news,
+            task_notices: state.task_notices,
             agent_names: state.agent_names,
             agents_numbered: state.agents_numbered,
             unreported: state.unreported,

@@ -129,7 +129,7 @@ impl Line {
     }
 
     /// A notification of background tasks.
-    pub(super) fn news(content: Vec<RawJson>) -> Self {
+    pub(super) fn task_notices(content: Vec<RawJson>) -> Self {
         Self {
             origin: EntryOrigin::Task,
             ..Self::new(Role::User, content)

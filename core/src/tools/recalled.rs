@@ -74,8 +74,8 @@ impl Recalled {
         }
     }
 
-    /// That state at an earlier point. Changes made by later messages (`behind`) are undone; parts that neither part explains
-    /// (from before a compaction) are kept.
+    /// That state at an earlier point. Changes made by later messages (`behind`) are undone; what neither part explains
+    /// (from before a compaction) is kept.
     pub(crate) fn tool_state_before(
         self,
         now: &CoreToolState,

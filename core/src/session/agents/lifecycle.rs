@@ -207,8 +207,8 @@ impl Session {
         {
             task.owner = 0;
         }
-        let unheard = shared.news.remove(&number).unwrap_or_default();
-        shared.news.or_default(0).extend(unheard);
+        let unheard = shared.task_notices.remove(&number).unwrap_or_default();
+        shared.task_notices.or_default(0).extend(unheard);
         let result = child.report(&ended);
         let end = match (result.is_error, &ended.outcome) {
             (_, Outcome::Interrupted) => TaskEnd::Stopped,

@@ -156,10 +156,10 @@ impl Thread {
         };
         let text = format!("Task {}: {}\n\n{shown}", answer.task_id, answer.status);
         if task.ended.is_some()
-            && let Some(news) = shared.news.get_mut(&self.number())
+            && let Some(notices) = shared.task_notices.get_mut(&self.number())
         {
             // The model has now been told.
-            news.retain(|news| news.task_id != wait.task_id);
+            notices.retain(|notice| notice.task_id != wait.task_id);
         }
         let result = ToolResult {
             structured: RawJson::encode(&answer).ok(),
@@ -210,15 +210,21 @@ impl Thread {
 
     /// Delivers pending notifications of this thread: into the history, to the application, and to the transcript.
     pub(in crate::session) fn take_news(&mut self, shared: &mut Shared) -> Option<Line> {
-        let news = shared.news.remove(&self.number()).unwrap_or_default();
-        if news.is_empty() {
+        let notices = shared
+            .task_notices
+            .remove(&self.number())
+            .unwrap_or_default();
+        if notices.is_empty() {
             return None;
         }
-        let blocks: Vec<RawJson> = news.iter().map(|n| Block::text(&n.text).to_raw()).collect();
+        let blocks: Vec<RawJson> = notices
+            .iter()
+            .map(|n| Block::text(&n.text).to_raw())
+            .collect();
         let uuid = shared.ids.uuid();
         self.emit_synthetic(shared, blocks.clone(), uuid);
         self.context.push(Role::User, blocks.clone());
-        Some(Line::news(blocks).under(uuid))
+        Some(Line::task_notices(blocks).under(uuid))
     }
 
     /// The earliest time limit of the thread's waits for tasks.

@@ -5,7 +5,7 @@
 mod calls;
 mod task;
 
-pub(super) use self::task::{AgentTask, Awaited, News, Task, TaskWait, Tasks, Work};
+pub(super) use self::task::{AgentTask, Awaited, TaskNotice, Task, TaskWait, Tasks, Work};
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
@@ -191,9 +191,9 @@ impl Shared {
             session_id: self.id,
         };
         self.say(Message::System(SystemMessage::TaskNotification(message)));
-        let text = news(task_id, &task, &summary);
+        let text = notice_text(task_id, &task, &summary);
         let task_id = task_id.to_owned();
-        self.news.or_default(task.owner).push(News {
+        self.task_notices.or_default(task.owner).push(TaskNotice {
             task_id,
             text,
             can_wait: end == TaskEnd::Stopped && task.kind != TaskKind::LocalAgent,
@@ -267,9 +267,9 @@ impl Shared {
     }
 
     /// Whether a thread has pending notifications that justify a turn.
-    pub(super) fn has_news(&self, thread: u32) -> bool {
-        let news = self.news.get(&thread);
-        news.is_some_and(|news| news.iter().any(|news| !news.can_wait))
+    pub(super) fn has_task_notices(&self, thread: u32) -> bool {
+        let notices = self.task_notices.get(&thread);
+        notices.is_some_and(|notices| notices.iter().any(|notice| !notice.can_wait))
     }
 
     /// Ends the tasks whose calls are no longer running: they were abandoned, or lost in a crash.
@@ -335,7 +335,7 @@ impl Shared {
 }
 
 /// The text that tells the model that a task has ended.
-fn news(task_id: &str, task: &Task, summary: &str) -> String {
+fn notice_text(task_id: &str, task: &Task, summary: &str) -> String {
     let mut text = format!("<background-task id=\"{task_id}\">\n{summary}.");
     match task.kind {
         TaskKind::LocalAgent if !task.output.is_empty() => {

@@ -73,7 +73,7 @@ pub(in crate::session) struct TaskWait {
 
 /// The notification that a task has ended, for the model of the thread that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::session) struct News {
+pub(in crate::session) struct TaskNotice {
     pub(in crate::session) task_id: String,
     pub(in crate::session) text: String,
     /// Does not start a turn of its own: whoever stopped the task knows already.
