@@ -50,7 +50,7 @@ pub enum HookAnswer {
 
 /// The interpretation of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opinion {
+pub enum InterpretedAnswer {
     /// The output of a trusted hook.
     Trusted(SyncOutput),
     /// The judgement of a narrowing hook.
@@ -64,10 +64,10 @@ pub enum Opinion {
 impl HookAnswer {
     /// Interprets the answer of a hook of this kind to this event. An unreadable answer is a failure.
     #[must_use]
-    pub fn opinion(&self, event: HookEvent, kind: HookKind) -> Opinion {
+    pub fn interpret(&self, event: HookEvent, kind: HookKind) -> InterpretedAnswer {
         match self {
             Self::Output(json) => read(json, event, kind),
-            Self::Failed(reason) => Opinion::Failed(reason.clone()),
+            Self::Failed(reason) => InterpretedAnswer::Failed(reason.clone()),
             Self::Exited {
                 code: Some(0),
                 stdout,
@@ -77,19 +77,20 @@ impl HookAnswer {
                 if text.starts_with('{') {
                     return match RawJson::parse(text) {
                         Ok(json) => read(&json, event, kind),
-                        Err(error) => {
-                            Opinion::Failed(format!("its output is not JSON: {}", error.reason))
-                        }
+                        Err(error) => InterpretedAnswer::Failed(format!(
+                            "its output is not JSON: {}",
+                            error.reason
+                        )),
                     };
                 }
                 let specific = plain(text, event);
                 match kind {
-                    HookKind::Trusted => Opinion::Trusted(SyncOutput {
+                    HookKind::Trusted => InterpretedAnswer::Trusted(SyncOutput {
                         specific,
                         ..SyncOutput::default()
                     }),
                     // The text is for people, not for the model.
-                    HookKind::Narrowing => Opinion::Narrowing(Judgement::Pass),
+                    HookKind::Narrowing => InterpretedAnswer::Narrowing(Judgement::Pass),
                 }
             }
             Self::Exited {
@@ -102,12 +103,12 @@ impl HookAnswer {
                     reason => reason.to_owned(),
                 };
                 match kind {
-                    HookKind::Trusted => Opinion::Trusted(SyncOutput {
+                    HookKind::Trusted => InterpretedAnswer::Trusted(SyncOutput {
                         decision: Some(BlockDecision::Block),
                         reason: Some(reason),
                         ..SyncOutput::default()
                     }),
-                    HookKind::Narrowing => Opinion::Narrowing(Judgement::Deny { reason }),
+                    HookKind::Narrowing => InterpretedAnswer::Narrowing(Judgement::Deny { reason }),
                 }
             }
             Self::Exited { code, stderr, .. } => {
@@ -115,7 +116,7 @@ impl HookAnswer {
                     Some(code) => format!("it ended with exit code {code}"),
                     None => "a signal ended it".to_owned(),
                 };
-                Opinion::Failed(match stderr.trim() {
+                InterpretedAnswer::Failed(match stderr.trim() {
                     "" => ended,
                     words => format!("{ended}: {words}"),
                 })
@@ -161,15 +162,15 @@ fn plain(text: &str, event: HookEvent) -> Option<SpecificOutput> {
     })
 }
 
-fn read(json: &RawJson, event: HookEvent, kind: HookKind) -> Opinion {
+fn read(json: &RawJson, event: HookEvent, kind: HookKind) -> InterpretedAnswer {
     let read = match kind {
         HookKind::Trusted => HookOutput::parse(json, event).map(|output| match output {
-            HookOutput::Async(_) => Opinion::Async,
-            HookOutput::Done(output) => Opinion::Trusted(output),
+            HookOutput::Async(_) => InterpretedAnswer::Async,
+            HookOutput::Done(output) => InterpretedAnswer::Trusted(output),
         }),
-        HookKind::Narrowing => Judgement::parse(json, event).map(Opinion::Narrowing),
+        HookKind::Narrowing => Judgement::parse(json, event).map(InterpretedAnswer::Narrowing),
     };
-    read.unwrap_or_else(|error| Opinion::Failed(format!("{error}")))
+    read.unwrap_or_else(|error| InterpretedAnswer::Failed(format!("{error}")))
 }
 
 #[cfg(test)]
@@ -187,23 +188,23 @@ mod tests {
     #[test]
     fn hook_4_a_program_answers_by_its_exit_code() {
         let event = HookEvent::PreToolUse;
-        let opinion = |answer: HookAnswer| answer.opinion(event, HookKind::Trusted);
-        let nothing = Opinion::Trusted(SyncOutput::default());
-        assert_eq!(opinion(exited(Some(0), "", "")), nothing);
-        assert_eq!(opinion(exited(Some(0), "just words\n", "")), nothing);
+        let interpreted = |answer: HookAnswer| answer.interpret(event, HookKind::Trusted);
+        let nothing = InterpretedAnswer::Trusted(SyncOutput::default());
+        assert_eq!(interpreted(exited(Some(0), "", "")), nothing);
+        assert_eq!(interpreted(exited(Some(0), "just words\n", "")), nothing);
         let blocks = |reason: &str| {
-            Opinion::Trusted(SyncOutput {
+            InterpretedAnswer::Trusted(SyncOutput {
                 decision: Some(BlockDecision::Block),
                 reason: Some(reason.to_owned()),
                 ..SyncOutput::default()
             })
         };
         assert_eq!(
-            opinion(exited(Some(2), "ignored", " not here\n")),
+            interpreted(exited(Some(2), "ignored", " not here\n")),
             blocks("not here")
         );
         let json = "\n {\"decision\": \"block\", \"reason\": \"r\"}\n";
-        assert_eq!(opinion(exited(Some(0), json, "")), blocks("r"));
+        assert_eq!(interpreted(exited(Some(0), json, "")), blocks("r"));
         for (answer, named) in [
             (exited(Some(1), "{}", "boom"), "exit code 1: boom"),
             (exited(Some(127), "", ""), "exit code 127"),
@@ -212,7 +213,7 @@ mod tests {
             (exited(Some(0), "{\"decison\":1}", ""), "decison"),
             (HookAnswer::Failed("trap".to_owned()), "trap"),
         ] {
-            let Opinion::Failed(reason) = opinion(answer) else {
+            let InterpretedAnswer::Failed(reason) = interpreted(answer) else {
                 panic!("{named}");
             };
             assert!(reason.contains(named), "{reason}");
@@ -222,8 +223,8 @@ mod tests {
     #[test]
     fn hook_11_plain_text_is_context_for_prompts_and_session_starts_only() {
         for event in HookEvent::ALL {
-            let opinion = exited(Some(0), "text", "").opinion(event, HookKind::Trusted);
-            let Opinion::Trusted(output) = opinion else {
+            let interpreted = exited(Some(0), "text", "").interpret(event, HookKind::Trusted);
+            let InterpretedAnswer::Trusted(output) = interpreted else {
                 panic!("{event:?}");
             };
             let context = output

@@ -8,20 +8,20 @@ use alloc::{
 };
 
 use super::{
-    BlockDecision, FailurePolicy, HookEvent, Judgement, Narrowing, Opinion, PermissionDecision,
-    RequestDecision, SpecificOutput, SyncOutput,
+    BlockDecision, FailurePolicy, HookEvent, InterpretedAnswer, Judgement, Narrowing,
+    PermissionDecision, RequestDecision, SpecificOutput, SyncOutput,
 };
 use crate::json::RawJson;
 
-/// The answer of one hook.
+/// A hook with its interpreted answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Voice {
+pub struct AnsweredHook {
     /// The hook.
     pub hook: String,
     /// How a failure of it is treated.
     pub on_failure: FailurePolicy,
     /// Its interpreted answer.
-    pub opinion: Opinion,
+    pub answer: InterpretedAnswer,
 }
 
 /// The merged answers of the hooks of one event. The result depends on the order of registration, never on which hook finished
@@ -70,45 +70,45 @@ pub struct Ruling {
 ///   unchanged, or have set it itself. An *allow* for any other input is ignored.
 /// - Context and messages are kept in order; the first `stopReason` counts; the last changed output wins.
 #[must_use]
-pub fn merge(event: HookEvent, voices: &[Voice]) -> Merged {
+pub fn merge(event: HookEvent, hooks: &[AnsweredHook]) -> Merged {
     let mut merged = Merged::default();
     let mut rulings = Vec::new();
     let mut answers = Vec::new();
     let mut blocks = Vec::new();
-    for voice in voices {
-        match &voice.opinion {
-            Opinion::Async => {}
-            Opinion::Trusted(output) => {
+    for answered in hooks {
+        match &answered.answer {
+            InterpretedAnswer::Async => {}
+            InterpretedAnswer::Trusted(output) => {
                 merged.take(output);
-                rulings.extend(ruling(event, voice, output));
+                rulings.extend(ruling(event, answered, output));
                 answers.extend(answer(event, output));
                 if output.decision == Some(BlockDecision::Block) {
                     blocks.push(reason_of(output));
                 }
             }
-            Opinion::Narrowing(judgement) => match judgement {
+            InterpretedAnswer::Narrowing(judgement) => match judgement {
                 Judgement::Pass => {}
                 Judgement::Narrow(narrowing) => merged.narrowing.and(narrowing),
                 Judgement::Ask { reason } => {
-                    rulings.push((PermissionDecision::Ask, reason.clone(), voice, None));
+                    rulings.push((PermissionDecision::Ask, reason.clone(), answered, None));
                 }
                 Judgement::Deny { reason } => {
-                    rulings.push((PermissionDecision::Deny, reason.clone(), voice, None));
+                    rulings.push((PermissionDecision::Deny, reason.clone(), answered, None));
                     answers.push(denied(reason));
                     if event.can_be_refused() {
                         blocks.push(reason.clone());
                     }
                 }
             },
-            Opinion::Failed(reason) => {
-                let reason = format!("the hook {} failed: {reason}", voice.hook);
-                match voice.on_failure {
+            InterpretedAnswer::Failed(reason) => {
+                let reason = format!("the hook {} failed: {reason}", answered.hook);
+                match answered.on_failure {
                     FailurePolicy::Continue => {}
                     FailurePolicy::Ask => {
-                        rulings.push((PermissionDecision::Ask, reason, voice, None));
+                        rulings.push((PermissionDecision::Ask, reason, answered, None));
                     }
                     FailurePolicy::Block => {
-                        rulings.push((PermissionDecision::Deny, reason.clone(), voice, None));
+                        rulings.push((PermissionDecision::Deny, reason.clone(), answered, None));
                         answers.push(denied(&reason));
                         if event.can_be_refused() {
                             blocks.push(reason);
@@ -131,7 +131,12 @@ pub fn merge(event: HookEvent, voices: &[Voice]) -> Merged {
 }
 
 /// A decision with its reason, its hook, and the input that the hook set.
-type Taken<'a> = (PermissionDecision, String, &'a Voice, Option<&'a RawJson>);
+type Taken<'a> = (
+    PermissionDecision,
+    String,
+    &'a AnsweredHook,
+    Option<&'a RawJson>,
+);
 
 impl Merged {
     fn take(&mut self, output: &SyncOutput) {
@@ -173,10 +178,10 @@ impl Merged {
         rulings.retain(|(taken, ..)| *taken == decision);
         let reasons: Vec<&str> = rulings.iter().map(|(_, why, ..)| why.as_str()).collect();
         let reason = reasons.join("\n");
-        self.permission = rulings.first().map(|(.., voice, _)| Ruling {
+        self.permission = rulings.first().map(|(.., answered, _)| Ruling {
             decision,
             reason,
-            hook: voice.hook.clone(),
+            hook: answered.hook.clone(),
         });
     }
 
@@ -219,7 +224,11 @@ impl Merged {
     }
 }
 
-fn ruling<'a>(event: HookEvent, voice: &'a Voice, output: &'a SyncOutput) -> Option<Taken<'a>> {
+fn ruling<'a>(
+    event: HookEvent,
+    answered: &'a AnsweredHook,
+    output: &'a SyncOutput,
+) -> Option<Taken<'a>> {
     if event != HookEvent::PreToolUse {
         return None;
     }
@@ -244,7 +253,7 @@ fn ruling<'a>(event: HookEvent, voice: &'a Voice, output: &'a SyncOutput) -> Opt
     Some((
         decision,
         why.unwrap_or_else(|| reason_of(output)),
-        voice,
+        answered,
         set,
     ))
 }
@@ -298,15 +307,15 @@ mod tests {
     use super::*;
     use crate::hook::{HookAnswer, HookKind};
 
-    fn voices(event: HookEvent, outputs: &[&str]) -> Vec<Voice> {
+    fn answered(event: HookEvent, outputs: &[&str]) -> Vec<AnsweredHook> {
         outputs
             .iter()
             .enumerate()
-            .map(|(index, json)| Voice {
+            .map(|(index, json)| AnsweredHook {
                 hook: format!("h{index}"),
                 on_failure: FailurePolicy::of(event),
-                opinion: HookAnswer::Output(RawJson::parse(*json).unwrap())
-                    .opinion(event, HookKind::Trusted),
+                answer: HookAnswer::Output(RawJson::parse(*json).unwrap())
+                    .interpret(event, HookKind::Trusted),
             })
             .collect()
     }
@@ -321,7 +330,7 @@ mod tests {
         let whole: Vec<&str> = whole.iter().map(String::as_str).collect();
         merge(
             HookEvent::PreToolUse,
-            &voices(HookEvent::PreToolUse, &whole),
+            &answered(HookEvent::PreToolUse, &whole),
         )
     }
 
@@ -378,7 +387,7 @@ mod tests {
             r#"{"async":true}"#.to_string(),
         ];
         let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-        let merged = merge(event, &voices(event, &outputs));
+        let merged = merge(event, &answered(event, &outputs));
         assert_eq!(merged.system_messages, ["one", "two"]);
         assert_eq!(merged.context, ["one", "two"]);
         assert_eq!(merged.block.as_deref(), Some("one\ntwo"));
@@ -401,7 +410,7 @@ mod tests {
         let no = answer(r#"{"behavior":"deny","message":"no","interrupt":true}"#);
         let together = |outputs: &[&String]| {
             let outputs: Vec<&str> = outputs.iter().map(|o| o.as_str()).collect();
-            merge(event, &voices(event, &outputs)).request
+            merge(event, &answered(event, &outputs)).request
         };
         assert_eq!(
             together(&[&one, &two]),
@@ -423,12 +432,12 @@ mod tests {
     #[test]
     fn hook_7_a_failure_means_what_the_policy_says() {
         let failed = |event, on_failure| {
-            let voice = Voice {
+            let answered = AnsweredHook {
                 hook: "guard".to_owned(),
                 on_failure,
-                opinion: Opinion::Failed("trap".to_owned()),
+                answer: InterpretedAnswer::Failed("trap".to_owned()),
             };
-            merge(event, &[voice])
+            merge(event, &[answered])
         };
         use FailurePolicy as P;
         let event = HookEvent::PreToolUse;
@@ -463,29 +472,36 @@ mod tests {
     #[test]
     fn a_third_party_only_takes_away() {
         let narrow = |ms| {
-            Opinion::Narrowing(Judgement::Narrow(Narrowing {
+            InterpretedAnswer::Narrowing(Judgement::Narrow(Narrowing {
                 deny_paths: Vec::new(),
                 timeout_ms: Some(ms),
             }))
         };
-        let voice = |opinion| Voice {
+        let answered = |answer| AnsweredHook {
             hook: "plugin".to_owned(),
             on_failure: FailurePolicy::Ask,
-            opinion,
+            answer,
         };
         let merged = merge(
             HookEvent::PreToolUse,
-            &[voice(narrow(80)), voice(narrow(50)), voice(narrow(90))],
+            &[
+                answered(narrow(80)),
+                answered(narrow(50)),
+                answered(narrow(90)),
+            ],
         );
         assert_eq!(merged.narrowing.timeout_ms, Some(50));
         let deny = || {
-            Opinion::Narrowing(Judgement::Deny {
+            InterpretedAnswer::Narrowing(Judgement::Deny {
                 reason: "no".to_owned(),
             })
         };
         // A narrowing hook cannot keep a session from ending.
-        assert_eq!(merge(HookEvent::Stop, &[voice(deny())]), Merged::default());
-        let refused = merge(HookEvent::UserPromptSubmit, &[voice(deny())]);
+        assert_eq!(
+            merge(HookEvent::Stop, &[answered(deny())]),
+            Merged::default()
+        );
+        let refused = merge(HookEvent::UserPromptSubmit, &[answered(deny())]);
         assert_eq!(refused.block.as_deref(), Some("no"));
     }
 }

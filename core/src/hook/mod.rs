@@ -17,13 +17,13 @@ mod registration;
 
 pub(crate) use self::judgement::shorter;
 pub use self::{
-    call::{HookAnswer, HookCall, Opinion},
+    call::{HookAnswer, HookCall, InterpretedAnswer},
     compaction::CompactionTrigger,
     event::HookEvent,
     input::{HookInput, Occurrence},
     judgement::{Judgement, Narrowing},
     matcher::{Matcher, MatcherError},
-    merge::{Merged, Ruling, Voice, merge},
+    merge::{AnsweredHook, Merged, Ruling, merge},
     output::{
         AsyncOutput, BlockDecision, ContextOutput, HookOutput, HookOutputError, PermissionDecision,
         RequestDecision, SpecificOutput, SyncOutput,

@@ -9,8 +9,8 @@ use windlass_core::{
     agent::AgentSource,
     content::Block,
     hook::{
-        BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, Judgement, Matcher, Opinion,
-        PermissionDecision, RequestDecision, SpecificOutput,
+        BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, InterpretedAnswer, Judgement,
+        Matcher, PermissionDecision, RequestDecision, SpecificOutput,
     },
     journal::Journal,
     json::RawObject,
@@ -261,13 +261,22 @@ pub(super) fn hook_outputs(bytes: &[u8]) {
     let json = RawJson::parse(text.as_ref());
     for event in HookEvent::ALL {
         for code in [Some(0), Some(1), Some(2), None] {
-            let trusted = said(code).opinion(event, HookKind::Trusted);
-            assert!(!matches!(trusted, Opinion::Narrowing(_)), "{trusted:?}");
-            let narrowing = said(code).opinion(event, HookKind::Narrowing);
-            assert!(!matches!(narrowing, Opinion::Trusted(_)), "{narrowing:?}");
+            let trusted = said(code).interpret(event, HookKind::Trusted);
+            assert!(
+                !matches!(trusted, InterpretedAnswer::Narrowing(_)),
+                "{trusted:?}"
+            );
+            let narrowing = said(code).interpret(event, HookKind::Narrowing);
+            assert!(
+                !matches!(narrowing, InterpretedAnswer::Trusted(_)),
+                "{narrowing:?}"
+            );
             // Only the code that refuses does without a readable answer.
             if code == Some(2) {
-                let denies = matches!(narrowing, Opinion::Narrowing(Judgement::Deny { .. }));
+                let denies = matches!(
+                    narrowing,
+                    InterpretedAnswer::Narrowing(Judgement::Deny { .. })
+                );
                 assert!(denies, "{narrowing:?}");
             }
         }

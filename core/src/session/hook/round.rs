@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     effect::{Answer, Effect, EffectId, Stage},
-    hook::{HookAnswer, HookCall, HookEvent, HookInput, Occurrence, Opinion, concerned},
+    hook::{HookAnswer, HookCall, HookEvent, HookInput, InterpretedAnswer, Occurrence, concerned},
     json::RawJson,
     message::HookOutcome,
 };
@@ -193,12 +193,12 @@ impl Thread {
         mut outcome: HookOutcome,
     ) -> Option<Event> {
         let (round, asked) = self.hooks.asked(id)?;
-        let opinion = answer.opinion(round.event(), asked.kind);
-        if outcome == HookOutcome::Success && matches!(opinion, Opinion::Failed(_)) {
+        let interpreted = answer.interpret(round.event(), asked.kind);
+        if outcome == HookOutcome::Success && matches!(interpreted, InterpretedAnswer::Failed(_)) {
             // It reports a failure, or its output is invalid.
             outcome = HookOutcome::Error;
         }
-        self.emit_hook_response(shared, id, &answer, &opinion, outcome);
+        self.emit_hook_response(shared, id, &answer, &interpreted, outcome);
         let round = self.hooks.answered(id, answer)?;
         let merged = round.merged();
         self.hooks_settled(shared, &round, merged)

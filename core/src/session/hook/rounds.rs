@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     effect::{EffectId, Stage},
-    hook::{FailurePolicy, HookAnswer, HookEvent, HookKind, Merged, Occurrence, Voice, merge},
+    hook::{
+        AnsweredHook, FailurePolicy, HookAnswer, HookEvent, HookKind, Merged, Occurrence, merge,
+    },
     json::RawJson,
 };
 
@@ -160,16 +162,16 @@ impl HookRound {
     /// The merged answers.
     pub(super) fn merged(&self) -> Merged {
         let event = self.event();
-        let voice = |asked: &AskedHook| {
-            // A hook without an answer has no opinion; rounds are merged when all have answered.
+        let answered_hook = |asked: &AskedHook| {
+            // A hook without an answer is left out; rounds are merged when all have answered.
             let answer = asked.answer.as_ref()?;
-            Some(Voice {
+            Some(AnsweredHook {
                 hook: asked.hook.clone(),
                 on_failure: asked.on_failure,
-                opinion: answer.opinion(event, asked.kind),
+                answer: answer.interpret(event, asked.kind),
             })
         };
-        let voices: Vec<Voice> = self.asked.iter().filter_map(voice).collect();
-        merge(event, &voices)
+        let answered: Vec<AnsweredHook> = self.asked.iter().filter_map(answered_hook).collect();
+        merge(event, &answered)
     }
 }

@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, format, string::String};
 use super::super::{Outcome, Shared, Thread};
 use crate::{
     effect::EffectId,
-    hook::{HookAnswer, Occurrence, Opinion},
+    hook::{HookAnswer, InterpretedAnswer, Occurrence},
     message::{
         HookOutcome, HookProgress, HookResponse, HookStarted, InformationLevel, Informational,
         Message, SystemMessage,
@@ -68,14 +68,15 @@ impl Thread {
         shared: &mut Shared,
         id: EffectId,
         answer: &HookAnswer,
-        opinion: &Opinion,
+        interpreted: &InterpretedAnswer,
         outcome: HookOutcome,
     ) {
         let Some((round, asked)) = self.hooks.asked(id) else {
             return;
         };
         if shared.spec.stream.hook_messages {
-            let suppressed = matches!(opinion, Opinion::Trusted(output) if output.suppress_output);
+            let suppressed =
+                matches!(interpreted, InterpretedAnswer::Trusted(output) if output.suppress_output);
             let (stdout, stderr) = match answer.written() {
                 _ if suppressed => ("", ""),
                 written => written,
@@ -94,7 +95,7 @@ impl Thread {
             };
             shared.say(Message::System(SystemMessage::HookResponse(message)));
         }
-        if let Opinion::Failed(reason) = opinion {
+        if let InterpretedAnswer::Failed(reason) = interpreted {
             let name = round.occurrence.hook_name();
             let content = format!("The hook {} ({name}) failed: {reason}", asked.hook);
             self.inform(shared, InformationLevel::Warning, content);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use windlass_core::{
     ApprovedCall,
     effect::{Answer, Effect, EffectId, Input, Output, PermissionResponse, Stage},
-    hook::{HookAnswer, HookCall, HookEvent, HookKind, Opinion},
+    hook::{HookAnswer, HookCall, HookEvent, HookKind, InterpretedAnswer},
 };
 
 use super::{Check, Oracle, View, Violation};
@@ -90,7 +90,7 @@ impl Refusal {
 
 /// Whether a valid answer refuses the call. Parsed independently of the core, field by field.
 fn refuses(answer: &HookAnswer, event: HookEvent, kind: HookKind) -> bool {
-    if matches!(answer.opinion(event, kind), Opinion::Failed(_)) {
+    if matches!(answer.interpret(event, kind), InterpretedAnswer::Failed(_)) {
         return false; // what a failure means is the spec's choice
     }
     let text = match answer {
