@@ -27,8 +27,12 @@ pub struct Environment {
     pub own_directories: Vec<String>,
     /// The program's own files and folders that no tool reads or changes without a person's consent, in any mode: absolute, links
     /// resolved. They hold what the program executes as its own, and the key that authenticates it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub closed_places: Vec<String>,
+    #[serde(
+        default,
+        rename = "closed_places",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub private_paths: Vec<String>,
     /// The operating system, in words the model understands; empty if unknown.
     pub platform: String,
     /// Whether the working directory is in a git repository; none if unknown.

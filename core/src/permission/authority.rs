@@ -75,7 +75,7 @@ fn is_written_as_the_place(fact: &PathFact, policy: &PolicyContext<'_>) -> bool 
 
 /// The program's own file or folder that a call reads or changes although it is closed to tools.
 pub(super) fn closed_place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<String> {
-    let closed = &policy.environment.closed_places;
+    let closed = &policy.environment.private_paths;
     if closed.is_empty() {
         return None;
     }

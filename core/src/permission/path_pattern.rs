@@ -92,7 +92,7 @@ pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
 
 /// The program's own files that are closed to tools, as patterns for the host's resolver.
 pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item = DenyPattern> {
-    let places = environment.closed_places.iter();
+    let places = environment.private_paths.iter();
     places.map(|place| DenyPattern {
         pattern: glob::escape(place),
         access: Access::Read,
@@ -106,13 +106,13 @@ pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item =
 pub fn closed_to(
     access: Access,
     deny: &[DenyPattern],
-    closed_places: &[String],
+    private_paths: &[String],
     own_directories: &[String],
 ) -> Vec<String> {
     let closes = |deny: &&DenyPattern| access == Access::Write || deny.access == Access::Read;
     let rules = deny.iter().filter(closes).map(|deny| deny.pattern.clone());
     let own = own_directories.iter().filter(|_| access == Access::Write);
-    let places = closed_places.iter().chain(own);
+    let places = private_paths.iter().chain(own);
     rules
         .chain(places.map(|place| glob::escape(place)))
         .collect()
@@ -126,7 +126,7 @@ pub fn look_for_closed(paths: &mut [ResolvePath], policy: &PolicyContext<'_>) {
     let deny = deny_patterns(policy);
     for asked in paths.iter_mut().filter(|asked| asked.carried) {
         let environment = policy.environment;
-        let (places, own) = (&environment.closed_places, &environment.own_directories);
+        let (places, own) = (&environment.private_paths, &environment.own_directories);
         asked.closed = closed_to(asked.access, &deny, places, own);
     }
 }

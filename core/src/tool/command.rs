@@ -78,8 +78,12 @@ pub struct CommandPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
     /// The program's own files and folders that no program of the plan may name, not even for reading.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub closed_places: Vec<String>,
+    #[serde(
+        default,
+        rename = "closed_places",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub private_paths: Vec<String>,
 }
 
 /// A file that a command names, as it was judged.

@@ -228,7 +228,7 @@ fn perm_4_whatever_comes_along_with_a_folder_is_asked_about() {
 #[test]
 fn perm_4_files_of_the_program_itself_are_closed_to_every_rule_and_mode() {
     let mut environment = environment();
-    environment.closed_places = vec![
+    environment.private_paths = vec![
         "/home/me/.cache/windlass/components".into(),
         "/home/me/.local/share/windlass/components.key".into(),
     ];

@@ -329,7 +329,7 @@ impl AgentBuilder {
             home,
             is_root: os::is_root(),
             own_directories,
-            closed_places: closed_places.collect(),
+            private_paths: closed_places.collect(),
             additional_directories: directories,
             cwd,
             version: env!("CARGO_PKG_VERSION").to_owned(),

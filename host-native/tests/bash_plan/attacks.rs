@@ -535,10 +535,10 @@ fn perm_4_a_closed_place_of_the_program_is_not_named_by_what_words_become() {
         fs::write(folder.path().join("own/key"), "TOP").unwrap();
         symlink("own/key", folder.path().join("link1")).unwrap();
         let mut plan = folder.plan(line);
-        plan.closed_places = vec![format!("{}/own/key", folder.text())];
+        plan.private_paths = vec![format!("{}/own/key", folder.text())];
         let done = done(&folder, &plan);
         assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
-        plan.closed_places.clear();
+        plan.private_paths.clear();
         let done = self::done(&folder, &plan);
         assert!(done.stdout.contains("TOP"), "{line} says nothing");
     }

@@ -47,7 +47,7 @@ pub fn refused_file(
         !(deny.access == Access::Write && leaves_files_alone(program))
             && glob::covers(&deny.pattern, path)
     };
-    let is_own = protected_place::lies_in(path, &plan.closed_places);
+    let is_own = protected_place::lies_in(path, &plan.private_paths);
     if is_own || plan.deny.iter().any(is_closed) {
         return Some(RefusedFile::Closed);
     }
@@ -241,7 +241,7 @@ fn may_be_opened(name: &str, is_odd: bool) -> bool {
 /// that they cannot check against the rules.
 #[must_use]
 pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
-    !plan.deny.is_empty() || !plan.closed_places.is_empty() || may_change(program, argument)
+    !plan.deny.is_empty() || !plan.private_paths.is_empty() || may_change(program, argument)
 }
 
 /// Whether a program may change the file that this argument names.

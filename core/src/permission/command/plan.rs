@@ -33,7 +33,7 @@ impl CommandLine {
             all_held,
             deny: deny_patterns(policy),
             own_directories: policy.environment.own_directories.clone(),
-            closed_places: policy.environment.closed_places.clone(),
+            private_paths: policy.environment.private_paths.clone(),
         })
     }
 

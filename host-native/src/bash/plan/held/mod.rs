@@ -184,7 +184,7 @@ impl<'p> Shell<'p> {
     /// The patterns that are denied for an access, anywhere.
     fn closed_to(&self, access: Access) -> Vec<String> {
         let plan = self.context.plan;
-        let (places, own) = (&plan.closed_places, &plan.own_directories);
+        let (places, own) = (&plan.private_paths, &plan.own_directories);
         closed_to(access, &plan.deny, places, own)
     }
 
