@@ -65,11 +65,15 @@ pub struct CommandPlan {
     pub files: Vec<PlannedFile>,
     /// Those of the files, as written, that are named by a plain file command which no rule allows, only the mode that accepts
     /// edits. Such a command may change these and nothing else.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<String>,
+    #[serde(default, rename = "held", skip_serializing_if = "Vec::is_empty")]
+    pub mode_allowed_files: Vec<String>,
     /// No rule allows any plain file command of the plan: one that names another file is not started.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub all_held: bool,
+    #[serde(
+        default,
+        rename = "all_held",
+        skip_serializing_if = "core::ops::Not::not"
+    )]
+    pub only_mode_allows: bool,
     /// The patterns of deny rules. The expansion of words, and the paths they resolve to, are known only when the plan runs. A
     /// program whose words then name such a file is not started ([`refused_file`](crate::permission::refused_file)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

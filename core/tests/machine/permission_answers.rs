@@ -315,7 +315,7 @@ fn perm_4_the_host_says_what_comes_along_with_a_folder() {
     };
     // Nothing but the mode lets it run.
     assert_eq!(
-        (plan.held, plan.all_held),
+        (plan.mode_allowed_files, plan.only_mode_allows),
         (vec!["/work/a".to_owned(), "/work/b".to_owned()], true)
     );
     let asked = copies(Some(".claude/settings.json"));

@@ -135,7 +135,7 @@ fn a_command_that_names_what_nobody_judged_is_not_started() {
     ] {
         let folder = Folder::new();
         let mut plan = folder.accepted(line).unwrap();
-        plan.held.clear();
+        plan.mode_allowed_files.clear();
         plan.files.clear();
         let before = Folder::new().by_bash("true").files;
         let (done, _) = folder.run(&plan).unwrap();

@@ -231,14 +231,14 @@ impl Folder {
             if !Path::new(&real).starts_with(self.path()) {
                 return None;
             }
-            plan.held.push(asked.path.clone());
+            plan.mode_allowed_files.push(asked.path.clone());
             plan.files.push(PlannedFile {
                 written: asked.path,
                 real,
                 access: asked.access,
             });
         }
-        plan.all_held = true;
+        plan.only_mode_allows = true;
         Some(plan)
     }
 

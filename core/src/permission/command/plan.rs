@@ -23,14 +23,14 @@ impl CommandLine {
             real: fact.path.clone(),
             access: fact.access,
         });
-        let (held, all_held) = self.held(policy, tool);
+        let (mode_allowed_files, only_mode_allows) = self.mode_allowed_files(policy, tool);
         Some(CommandPlan {
             script,
             directory: self.directory.clone(),
             workspace: policy.workspace_roots().map(String::from).collect(),
             files: files.collect(),
-            held,
-            all_held,
+            mode_allowed_files,
+            only_mode_allows,
             deny: deny_patterns(policy),
             own_directories: policy.environment.own_directories.clone(),
             private_paths: policy.environment.private_paths.clone(),
@@ -38,9 +38,13 @@ impl CommandLine {
     }
 
     /// The files of plain file commands that no rule allows, and whether there are no others.
-    fn held(&self, policy: &PolicyContext<'_>, tool: &ToolDefinition) -> (Vec<String>, bool) {
+    fn mode_allowed_files(
+        &self,
+        policy: &PolicyContext<'_>,
+        tool: &ToolDefinition,
+    ) -> (Vec<String>, bool) {
         let rules = &policy.rules.allow;
-        let (mut held, mut all) = (Vec::new(), true);
+        let (mut files, mut all) = (Vec::new(), true);
         for part in &self.parts {
             let FileCommand::Changes(uses) = &part.files.command else {
                 continue;
@@ -51,11 +55,11 @@ impl CommandLine {
                         .iter()
                         .any(|rule| is_about_commands(rule, tool) && allows(rule, part)) =>
                 {
-                    held.extend(uses.iter().filter_map(|used| used.path.clone()));
+                    files.extend(uses.iter().filter_map(|used| used.path.clone()));
                 }
                 _ => all = false,
             }
         }
-        (held, all)
+        (files, all)
     }
 }
