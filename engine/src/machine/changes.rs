@@ -66,7 +66,7 @@ impl Engine {
             completed.map_err(|error| error.to_string())
         });
         match completed {
-            Ok(config) => self.adopt(config, initialize),
+            Ok(config) => self.replace_configuration(config, initialize),
             Err(reason) => {
                 let refusal = ReplyError::new(reason);
                 return self.reply(reread.request(), &refusal.into());
@@ -89,7 +89,7 @@ impl Engine {
     }
 
     /// Makes this the configuration of all further sessions.
-    fn adopt(&mut self, mut config: Configuration, initialize: Initialize) {
+    fn replace_configuration(&mut self, mut config: Configuration, initialize: Initialize) {
         let Some(before) = self.prepared.take() else {
             return;
         };
@@ -275,7 +275,7 @@ impl Engine {
         let environment = &prepared.spec().environment;
         let mut roots: Vec<String> = match &self.session {
             Some(session) => {
-                let permissions = session.look().permissions();
+                let permissions = session.core_session().permissions();
                 permissions.directories(environment).to_vec()
             }
             None => environment.additional_directories.clone(),

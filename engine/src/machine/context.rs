@@ -107,8 +107,8 @@ impl Engine {
     fn sizes(&self, spec: &Spec) -> Sizes {
         let facts = spec.model.catalogue.get(&self.model());
         let window = facts.map_or(0, |facts| facts.context_window);
-        let messages =
-            (self.session.as_ref()).map(|session| session.look().history().estimated_tokens());
+        let messages = (self.session.as_ref())
+            .map(|session| session.core_session().history().estimated_tokens());
         let prompt: usize = system_blocks(spec).iter().map(String::len).sum();
         Sizes {
             system_prompt: size::text(prompt).into(),

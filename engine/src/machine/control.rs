@@ -13,7 +13,7 @@ use super::{
     Engine,
     config::resolved_model,
     io::{Effect, Look, Seen},
-    pending::{Looking, Pending, Prepare, Then},
+    pending::{Looking, Pending, PreparedFor, Then},
 };
 use crate::protocol::{
     PROTOCOL_VERSION,
@@ -169,7 +169,7 @@ impl Engine {
     fn initialize(&mut self, id: String, initialize: Initialize, is_first: bool) {
         // An `initialize` after the first prompt, or a repeated one, no longer changes the configuration.
         match self.prepared {
-            None => self.prepare(initialize, Prepare::Request(id, is_first)),
+            None => self.prepare(initialize, PreparedFor::Request(id, is_first)),
             Some(_) => self.initialized(&id, &initialize, is_first, false, Ok(())),
         }
     }
@@ -327,7 +327,7 @@ impl Engine {
             Input::SetMode(mode) => Some(*mode),
             _ => None,
         });
-        let of_session = || self.session.as_ref().map(|it| it.look().mode());
+        let of_session = || self.session.as_ref().map(|it| it.core_session().mode());
         let of_spec = || {
             self.prepared
                 .as_ref()
@@ -354,7 +354,10 @@ impl Engine {
             Some(Some(model)) => model,
             Some(None) => of_spec(),
             None => {
-                let of_session = self.session.as_ref().map(|it| it.look().model().to_owned());
+                let of_session = self
+                    .session
+                    .as_ref()
+                    .map(|it| it.core_session().model().to_owned());
                 of_session.unwrap_or_else(of_spec)
             }
         }
@@ -412,7 +415,8 @@ impl Engine {
 
     fn background(&mut self, call: Option<String>) -> Reply {
         let session = self.session.as_ref();
-        let is_running = session.is_some_and(|it| it.look().can_background(call.as_deref()));
+        let is_running =
+            session.is_some_and(|it| it.core_session().can_background(call.as_deref()));
         if is_running {
             self.tell_session(Input::Background(call.clone()));
         }

@@ -21,7 +21,7 @@ use super::{
     fresh_seed,
     io::{Effect, Fault, Output},
     opening::ResumedSession,
-    pending::{Pending, Prepare},
+    pending::{Pending, PreparedFor},
     running::{Kept, Running},
     state::Step,
 };
@@ -29,7 +29,7 @@ use crate::protocol::{frames::Frames, initialize::Initialize};
 
 impl Engine {
     /// Reads and completes the configuration for sessions.
-    pub(super) fn prepare(&mut self, initialize: Initialize, who: Prepare) {
+    pub(super) fn prepare(&mut self, initialize: Initialize, who: PreparedFor) {
         self.step(Step::Prepare);
         let request = ConfigureRequest::of(&initialize);
         match self.base.take() {
@@ -48,7 +48,7 @@ impl Engine {
     pub(super) fn configured(
         &mut self,
         initialize: Initialize,
-        who: Prepare,
+        who: PreparedFor,
         config: Result<Configuration, String>,
     ) {
         self.unblock();
@@ -59,7 +59,7 @@ impl Engine {
         let prepared = match completed {
             Ok(config) => {
                 self.step(Step::Prepared);
-                self.take_on(config, initialize.clone());
+                self.set_configuration(config, initialize.clone());
                 Ok(())
             }
             Err(problem) => {
@@ -69,10 +69,10 @@ impl Engine {
         };
         let is_prepared = prepared.is_ok();
         match who {
-            Prepare::Request(id, is_first) => {
+            PreparedFor::Request(id, is_first) => {
                 self.initialized(&id, &initialize, is_first, true, prepared);
             }
-            Prepare::Prompt => self.prompt_prepared(prepared),
+            PreparedFor::Prompt => self.prompt_prepared(prepared),
         }
         if is_prepared {
             // Servers in the SDK's process are contacted only after the reply.
@@ -81,7 +81,7 @@ impl Engine {
     }
 
     /// Makes this the configuration of sessions.
-    fn take_on(&mut self, config: Configuration, initialize: Initialize) {
+    fn set_configuration(&mut self, config: Configuration, initialize: Initialize) {
         let spec = &config.spec;
         let text = format!(
             "session {}, model {}, mode {}, {} tools, {} hooks",
@@ -298,7 +298,7 @@ impl Engine {
         self.before.retain(outlives_a_conversation);
         if let Some(old) = self.drop_session() {
             let unheard = old.unheard().filter(|it| outlives_a_conversation(it));
-            let left = old.look().carried_over().into_iter();
+            let left = old.core_session().carried_over().into_iter();
             self.before.extend(left.chain(unheard.cloned()));
             // The new session has this mode anyway: then it need not begin before its first prompt.
             let of_spec = self

@@ -29,7 +29,9 @@ impl Engine {
         if let Some(prepared) = &self.prepared {
             let policy = &prepared.spec().policy.permissions;
             let session = self.session.as_ref();
-            let all = session.map_or(&policy.rules, |it| it.look().permissions().rules(policy));
+            let all = session.map_or(&policy.rules, |it| {
+                it.core_session().permissions().rules(policy)
+            });
             for (behavior, list) in [
                 ("allow", &all.allow),
                 ("ask", &all.ask),
@@ -46,7 +48,7 @@ impl Engine {
         let environment = self.prepared.as_ref().map(|it| &it.spec().environment);
         let launched = environment.map(|it| it.additional_directories.clone());
         let launched = launched.unwrap_or_default();
-        let session = self.session.as_ref().map(|session| session.look());
+        let session = self.session.as_ref().map(|session| session.core_session());
         let directories = match (session, environment) {
             (Some(session), Some(environment)) => session.permissions().directories(environment),
             _ => &launched,
@@ -91,7 +93,7 @@ impl Engine {
     /// The end of a background command's output: at most the last 8 KiB, because applications poll it.
     pub(super) fn task_output(&self, task_id: &str) -> Reply {
         const MOST: usize = 8 * 1024;
-        let session = self.session.as_ref().map(|session| session.look());
+        let session = self.session.as_ref().map(|session| session.core_session());
         let output = session.and_then(|session| session.task_output(task_id));
         let Some(output) = output else {
             let text = format!("no command of this session runs, or ran, as task {task_id}");

@@ -21,7 +21,7 @@ pub(super) enum Pending {
     /// Open the session's checkpoints.
     OpenCheckpoints,
     /// Read the configuration for the first time.
-    Prepare(Box<Initialize>, Prepare),
+    Prepare(Box<Initialize>, PreparedFor),
     /// Read the configuration again.
     Reconfigure(Box<Initialize>, Reread),
     /// Write lines or a document.
@@ -48,9 +48,9 @@ pub(super) enum Pending {
     End,
 }
 
-/// What to answer when the configuration is ready.
+/// Why the configuration is prepared: what gets its answer when it is ready.
 #[derive(Debug)]
-pub(super) enum Prepare {
+pub(super) enum PreparedFor {
     /// The `initialize` request of this id; the flag is set for the first one.
     Request(String, bool),
     /// A prompt that arrived without `initialize`.

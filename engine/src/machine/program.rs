@@ -3,7 +3,7 @@
 
 use windlass_core::{Input as SessionInput, Prompt};
 
-use super::{Engine, Face, io::Output, pending::Prepare, queue::Asked};
+use super::{Engine, Face, io::Output, pending::PreparedFor, queue::Asked};
 use crate::protocol::initialize::Initialize;
 
 impl Engine {
@@ -12,7 +12,7 @@ impl Engine {
     pub(super) fn opened_for_program(&mut self) {
         if self.launch.face == Face::Program {
             self.outbox.push(Output::Opened(self.session_id));
-            self.prepare(Initialize::default(), Prepare::Prompt);
+            self.prepare(Initialize::default(), PreparedFor::Prompt);
         }
     }
 

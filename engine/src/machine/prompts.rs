@@ -11,7 +11,7 @@ use super::{
     Engine,
     config::resolved_model,
     io::Fault,
-    pending::{Prepare, Then},
+    pending::{PreparedFor, Then},
     queue::{Asked, Next},
 };
 use crate::{
@@ -39,7 +39,7 @@ impl Engine {
         match self.refused.clone() {
             Some(problem) => self.prompt_prepared(Err(problem)),
             None if self.prepared.is_some() => self.prompt_prepared(Ok(())),
-            None => self.prepare(Initialize::default(), Prepare::Prompt),
+            None => self.prepare(Initialize::default(), PreparedFor::Prompt),
         }
     }
 

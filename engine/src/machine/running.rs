@@ -119,12 +119,12 @@ impl Running {
     }
 
     /// Read access to the session.
-    pub(super) fn look(&self) -> &Session {
+    pub(super) fn core_session(&self) -> &Session {
         self.kept.session()
     }
 
     pub(super) fn deadline(&self) -> Option<Millis> {
-        self.look().deadline()
+        self.core_session().deadline()
     }
 
     pub(super) fn send(&mut self, input: SessionInput) {
@@ -138,7 +138,7 @@ impl Running {
             self.inbox.remove(at);
             return true;
         }
-        let waits = (self.look().queued()).any(|prompt| prompt.uuid == Some(uuid));
+        let waits = (self.core_session().queued()).any(|prompt| prompt.uuid == Some(uuid));
         if waits {
             // Processed before any other input, which could begin the prompt.
             self.inbox.push_front(SessionInput::Withdraw(uuid));
@@ -158,7 +158,7 @@ impl Running {
 
     /// Whether nothing runs in it except background tasks.
     pub(super) fn is_idle(&self) -> bool {
-        self.held.is_none() && self.inbox.is_empty() && self.look().is_idle()
+        self.held.is_none() && self.inbox.is_empty() && self.core_session().is_idle()
     }
 
     /// Whether nothing runs in it at all.
@@ -200,7 +200,7 @@ impl Running {
     /// The next input for the session. With `is_finishing`, once only background tasks are left, this is the end of the
     /// input.
     pub(super) fn next_input(&mut self, is_finishing: bool) -> Option<SessionInput> {
-        let is_idle = self.look().is_idle();
+        let is_idle = self.core_session().is_idle();
         // If anything begins after the end of the input, the session has to be told about the end again.
         self.told_of_the_end &= is_idle;
         if let Some(input) = self.inbox.pop_front() {

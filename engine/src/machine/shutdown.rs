@@ -91,7 +91,10 @@ impl Engine {
             return self.outbox.push(Output::Exit(Ending::Stopped));
         }
         let was_idle = self.is_session_idle();
-        self.last_mode = self.session.as_ref().map(|session| session.look().mode());
+        self.last_mode = self
+            .session
+            .as_ref()
+            .map(|session| session.core_session().mode());
         self.has_ended |= self.drop_session().is_some();
         self.is_blocked = true;
         self.end_hooks = None;
