@@ -9,18 +9,17 @@ use windlass_core::{
 use windlass_shell::leaves_shell_alone;
 
 #[cfg(unix)]
-use super::judged;
+use super::plan_job;
 use super::{
-    Bash, Exit, MAX_STDOUT,
-    lasting::{Lasting, Left, Reported},
-    plan,
+    Bash, Exit, MAX_STDOUT, plan,
     process::{Finished, Job, Listeners, RunError},
+    shell_state::{PersistedState, Reported, StateAfter},
 };
 use crate::{child, sandbox::Spawner};
 
 /// What all ways of running a command need.
 pub(super) struct Execution<'a> {
-    pub(super) lasting: &'a Lasting,
+    pub(super) persisted: &'a PersistedState,
     pub(super) time: Option<Duration>,
     pub(super) listeners: Listeners,
     pub(super) spawner: &'a Spawner,
@@ -59,12 +58,12 @@ impl Bash {
         &self,
         text: &str,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<Left>), Failure> {
+    ) -> Result<(Finished, Option<StateAfter>), Failure> {
         let mut hidden = self.hidden.clone();
-        hidden.extend(execution.lasting.removed());
+        hidden.extend(execution.persisted.removed());
         let mut variables = self.variables.clone();
         variables.retain(|(name, _)| !hidden.contains(name));
-        variables.extend(execution.lasting.exported());
+        variables.extend(execution.persisted.exported());
         let read = windlass_shell::read(text).ok();
         let read = read.filter(|line| line.obstacle.is_none() && !line.evaluates);
         let job = ShellJob {
@@ -82,7 +81,7 @@ impl Bash {
         plan: &CommandPlan,
         session: &plan::Session,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<Left>), Failure> {
+    ) -> Result<(Finished, Option<StateAfter>), Failure> {
         let job = ShellJob {
             text: &windlass_shell::print(&plan.script, &|name| session.find_text(name)),
             leaves_nothing: leaves_shell_alone(&plan.script),
@@ -97,9 +96,9 @@ impl Bash {
         &self,
         shell_job: ShellJob<'_>,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<Left>), Failure> {
+    ) -> Result<(Finished, Option<StateAfter>), Failure> {
         let Execution {
-            lasting,
+            persisted,
             time,
             listeners,
             spawner,
@@ -108,8 +107,8 @@ impl Bash {
         let mut variables = shell_job.variables;
         let (mut handles, mut reported) = (Vec::new(), None);
         // If nothing must be reported, bash can exec its last program.
-        if !(shell_job.leaves_nothing && lasting.is_in_environment()) {
-            let made = lasting.handles();
+        if !(shell_job.leaves_nothing && persisted.is_in_environment()) {
+            let made = persisted.handles();
             let made = made.map_err(|error| {
                 Failure::Said(format!("The command cannot be started: {error}."))
             })?;
@@ -120,7 +119,7 @@ impl Bash {
         let job = Job {
             shell: &self.shell,
             command: shell_job.text,
-            directory: lasting.directory(),
+            directory: persisted.directory(),
             hidden: &shell_job.hidden,
             variables: &variables,
             input: None,
@@ -136,20 +135,20 @@ impl Bash {
             // A stopped command changes no state.
             _ => None,
         };
-        Ok((finished, lasting.clone().after_shell(report)))
+        Ok((finished, persisted.clone().after_shell(report)))
     }
 
     /// The directory and environment in which a plan starts.
-    pub(super) fn session(&self, lasting: &Lasting) -> Result<plan::Session, Failure> {
-        let directory = lasting.directory();
+    pub(super) fn session(&self, persisted: &PersistedState) -> Result<plan::Session, Failure> {
+        let directory = persisted.directory();
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os()
             .filter(|(name, _)| !self.hidden.contains(name))
             .chain(self.variables.iter().cloned())
             .collect();
-        for name in lasting.removed() {
+        for name in persisted.removed() {
             variables.remove(&name);
         }
-        variables.extend(lasting.exported());
+        variables.extend(persisted.exported());
         let variables = child::without_credentials(variables);
         let session = plan::Session::new(directory, variables)
             .map_err(|error| Failure::Directory(error.to_string()))?;
@@ -161,7 +160,7 @@ impl Bash {
             );
             return Err(Failure::Directory(text));
         }
-        Ok(session.with_variables(lasting.unexported()))
+        Ok(session.with_variables(persisted.unexported()))
     }
 
     /// Outside of the sandbox, limits git to the repositories that were not created inside of it.
@@ -184,8 +183,8 @@ impl Bash {
         plan: &CommandPlan,
         session: plan::Session,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<Left>), Failure> {
-        let job = judged::JudgedJob {
+    ) -> Result<(Finished, Option<StateAfter>), Failure> {
+        let job = plan_job::PlanJob {
             plan,
             session,
             max_stdout: MAX_STDOUT,
@@ -194,12 +193,12 @@ impl Bash {
         };
         let executed = job.run(execution.cancel).await;
         let executed = executed.map_err(|error| Failure::Said(error.to_string()))?;
-        let left = executed.left.and_then(|left| {
+        let after = executed.end_state.and_then(|end| {
             execution
-                .lasting
+                .persisted
                 .clone()
-                .after_plan(left.directory, left.variables)
+                .after_plan(end.directory, end.variables)
         });
-        Ok((executed.finished, left))
+        Ok((executed.finished, after))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It runs with the rights of this process unless it is given a [`Sandbox`], by which the operating system confines
 //! it. Each command is its own process group, which ends with it; the state that persists between commands is data
-//! (`lasting`).
+//! (`shell_state`).
 
 pub(crate) mod background;
 mod capture;
@@ -10,12 +10,12 @@ mod definition;
 mod execution;
 mod exit;
 #[cfg(unix)]
-mod judged;
-mod lasting;
-#[cfg(unix)]
 pub mod plan;
+#[cfg(unix)]
+mod plan_job;
 pub(crate) mod process;
 mod result;
+mod shell_state;
 
 use std::{ffi::OsString, time::Duration};
 
@@ -28,9 +28,9 @@ use windlass_core::{
 pub(crate) use self::exit::Exit;
 use self::{
     execution::{Execution, Failure},
-    lasting::Lasting,
     process::Listeners,
     result::result,
+    shell_state::PersistedState,
 };
 use crate::sandbox::{Sandbox, Spawner};
 
@@ -136,9 +136,9 @@ impl Bash {
             Ok(spawner) => spawner,
             Err(reason) => return ToolResult::error(reason),
         };
-        let lasting = Lasting::before(call, spawner.is_confined());
+        let persisted = PersistedState::before(call, spawner.is_confined());
         let execution = Execution {
-            lasting: &lasting,
+            persisted: &persisted,
             time,
             listeners,
             spawner: &spawner,
@@ -151,7 +151,7 @@ impl Bash {
             Some(ApprovedCommand::AsWritten) => {
                 self.run_as_written(&input.command, execution).await
             }
-            Some(ApprovedCommand::Plan(plan)) => match self.session(&lasting) {
+            Some(ApprovedCommand::Plan(plan)) => match self.session(&persisted) {
                 Err(failure) => Err(failure),
                 Ok(session) if spawner.is_confined() => {
                     self.run_printed(plan, &session, execution).await
@@ -165,18 +165,18 @@ impl Bash {
         // A background command runs beside others, so its state is not kept.
         let leaves = !input.run_in_background;
         let (result, shell) = match ran {
-            Ok((finished, left)) => {
-                let left = left.filter(|_| leaves);
-                let lost = left.iter().flat_map(|left| &left.too_large);
+            Ok((finished, after)) => {
+                let after = after.filter(|_| leaves);
+                let lost = after.iter().flat_map(|after| &after.too_large);
                 let lost: Vec<&str> = lost.map(String::as_str).collect();
                 let result = result(&input.command, &finished, time, &spawner);
-                (with_note(result, &lost), left.map(|left| left.state))
+                (with_note(result, &lost), after.map(|after| after.state))
             }
             Err(Failure::Said(text)) => (ToolResult::error(text), None),
             Err(Failure::Directory(reason)) => {
                 let back = &call.grant.cwd;
                 let text = format!("{reason} Nothing was run. The next command begins in {back}.");
-                (ToolResult::error(text), Some(lasting.back_in(back)))
+                (ToolResult::error(text), Some(persisted.back_in(back)))
             }
         };
         ToolResult {

@@ -20,7 +20,7 @@ use super::{
     call::Call,
     control::{NotStarted, Running},
     expand::Argument,
-    held::NotHeld,
+    file_commands::FileCommandError,
     locale::Locale,
     message::{reason, with_name},
     named::starts,
@@ -75,7 +75,7 @@ impl<'p> Shell<'p> {
                     return Ok(Err(NOT_EXECUTED));
                 }
                 Some(RefusedInput::Files(why)) => {
-                    self.withhold(line, &not_held(&name, &why));
+                    self.withhold(line, &file_command_refused(&name, &why));
                     return Ok(Err(1));
                 }
             }
@@ -92,10 +92,10 @@ impl<'p> Shell<'p> {
         is_last: bool,
     ) -> Result<Result<Running, i32>, Leave> {
         let line = call.simple.line;
-        let held = match self.held(call, &path, &name, arguments) {
-            Ok(held) => held,
+        let restriction = match self.restriction(call, &path, &name, arguments) {
+            Ok(restriction) => restriction,
             Err(why) => {
-                self.withhold(line, &not_held(&name, &why));
+                self.withhold(line, &file_command_refused(&name, &why));
                 return Ok(Err(1));
             }
         };
@@ -116,7 +116,7 @@ impl<'p> Shell<'p> {
         let mut command = child::command(&path);
         command.arg0(&name).args(arguments);
         command.env_clear().envs(variables.exported());
-        let started = match self.start_here(&mut command, held) {
+        let started = match self.start_here(&mut command, restriction) {
             Err(NotStarted::Failed(error))
                 if is(&error, Errno::NOEXEC)
                     && is_script(&self.directory.join(path.as_os_str())) =>
@@ -127,10 +127,10 @@ impl<'p> Shell<'p> {
                 let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
                 command.arg("--").arg(&path).args(arguments);
                 command.env_clear().envs(variables.exported());
-                match self.held(call, &path, &name, arguments) {
-                    Ok(held) => self.start_here(&mut command, held),
+                match self.restriction(call, &path, &name, arguments) {
+                    Ok(restriction) => self.start_here(&mut command, restriction),
                     Err(why) => {
-                        self.withhold(line, &not_held(&name, &why));
+                        self.withhold(line, &file_command_refused(&name, &why));
                         return Ok(Err(1));
                     }
                 }
@@ -185,7 +185,7 @@ impl<'p> Shell<'p> {
     fn start_here(
         &self,
         command: &mut Command,
-        held: Option<Restriction>,
+        restriction: Option<Restriction>,
     ) -> Result<Running, NotStarted> {
         command.current_dir(self.directory.for_programs());
         let prepared = || -> io::Result<(Vec<OwnedFd>, Vec<FdMapping>)> {
@@ -205,7 +205,7 @@ impl<'p> Shell<'p> {
         let mut next = || standard.next().unwrap_or_else(Stdio::null);
         command.stdin(next()).stdout(next()).stderr(next());
         if further.is_empty() {
-            return self.begin(command, held);
+            return self.begin(command, restriction);
         }
         // The pipe that reports the result of exec must not use a number that is about to be replaced.
         let highest = further.iter().map(|further| further.child_fd).max();
@@ -213,7 +213,7 @@ impl<'p> Shell<'p> {
         if command.fd_mappings(further).is_err() {
             return Err(NotStarted::Failed(io::ErrorKind::InvalidInput.into()));
         }
-        let started = self.begin(command, held);
+        let started = self.begin(command, restriction);
         drop(taken);
         started
     }
@@ -221,12 +221,12 @@ impl<'p> Shell<'p> {
     fn begin(
         &self,
         command: &mut Command,
-        held: Option<Restriction>,
+        restriction: Option<Restriction>,
     ) -> Result<Running, NotStarted> {
         let control = self.context.control;
-        match held {
+        match restriction {
             None => control.start(command),
-            Some(held) => held
+            Some(restriction) => restriction
                 .around(|| control.start(command))
                 .map_err(NotStarted::Failed)?,
         }
@@ -280,18 +280,18 @@ impl<'p> Shell<'p> {
 }
 
 /// The message for a program that is not started although a rule allows it.
-fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
+fn file_command_refused(name: &OsStr, why: &FileCommandError) -> Vec<u8> {
     let name = name.to_string_lossy();
     match why {
-        NotHeld::Moved(moved) => with_name(
+        FileCommandError::Moved(moved) => with_name(
             &format!("{name}: `"),
             moved,
             "' leads elsewhere than when it was judged; nothing was done",
         ),
-        NotHeld::NotJudged => {
+        FileCommandError::NotApproved => {
             format!("{name}: nobody judged the files that it names; nothing was done").into_bytes()
         }
-        NotHeld::Brings(folder, brought) => with_name(
+        FileCommandError::CarriesInstructions(folder, brought) => with_name(
             &format!("{name}: `"),
             folder,
             &format!(
@@ -299,23 +299,23 @@ fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
                  nothing was done"
             ),
         ),
-        NotHeld::Holds(folder, held) => with_name(
+        FileCommandError::ContainsDenied(folder, denied) => with_name(
             &format!("{name}: `"),
             folder,
-            &format!("' holds {held}, which is closed by a rule; nothing was done"),
+            &format!("' holds {denied}, which is closed by a rule; nothing was done"),
         ),
-        NotHeld::Lands(place) => with_name(
+        FileCommandError::Creates(place) => with_name(
             &format!("{name}: `"),
             place.as_os_str(),
             "' would be written, which is closed by a rule, or a place from which programs and later sessions take orders; nothing was \
              done",
         ),
-        NotHeld::TooMuch(target) => with_name(
+        FileCommandError::TooMuch(target) => with_name(
             &format!("{name}: what goes to `"),
             target.as_os_str(),
             "' is more than can be held against the rules, or leads nowhere; nothing was done",
         ),
-        NotHeld::Failed(error) => format!(
+        FileCommandError::Failed(error) => format!(
             "{name}: it cannot be held to what was judged: {}",
             reason(error)
         )

@@ -13,8 +13,8 @@ use windlass_shell::{Runs, Simple, Word};
 
 use super::{
     call::Call,
+    file_commands::{FileCommandError, moves_files},
     folders::leads_elsewhere,
-    held::{NotHeld, moves_files},
     named::{RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
@@ -45,7 +45,7 @@ pub(super) enum RefusedInput {
     /// The input becomes an argument that the program may not be given.
     Argument(RefusedArgument),
     /// The input names files that may not be copied, moved or removed.
-    Files(NotHeld),
+    Files(FileCommandError),
 }
 
 impl From<RefusedArgument> for RefusedInput {
@@ -114,7 +114,7 @@ impl<'p> Shell<'p> {
         };
         let is_in_parts =
             options.is_in_parts || options.replaced.is_none() && calls.iter().any(is_long);
-        let files = self.input_lies_open(&program, &calls, is_in_parts);
+        let files = self.check_file_commands_of_input(&program, &calls, is_in_parts);
         Ok(files.err().map(RefusedInput::Files))
     }
 }

@@ -37,17 +37,17 @@ use super::{
 use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
 
 /// Why a program is not started.
-pub(super) enum NotHeld {
+pub(super) enum FileCommandError {
     /// An argument names a file that now leads elsewhere.
     Moved(OsString),
-    /// The named files were not checked.
-    NotJudged,
+    /// The named files were not approved.
+    NotApproved,
     /// A folder contains a file from which programs take instructions.
-    Brings(OsString, String),
+    CarriesInstructions(OsString, String),
     /// A folder contains a file that a rule denies.
-    Holds(OsString, String),
+    ContainsDenied(OsString, String),
     /// A copy or move would create a path that needs approval.
-    Lands(PathBuf),
+    Creates(PathBuf),
     /// There is too much to copy or move to be checked.
     TooMuch(PathBuf),
     /// The error of the operating system.
@@ -56,13 +56,13 @@ pub(super) enum NotHeld {
 
 impl<'p> Shell<'p> {
     /// The restriction for a program about to be started; `None` for no restriction.
-    pub(super) fn held(
+    pub(super) fn restriction(
         &self,
         call: &Call<'p>,
         path: &Path,
         name: &OsStr,
         arguments: &[OsString],
-    ) -> Result<Option<Restriction>, NotHeld> {
+    ) -> Result<Option<Restriction>, FileCommandError> {
         let plain = Kind::named(name).map(|kind| (kind, arguments));
         // Behind `timeout` and similar programs, it is the same command.
         let inner = || wrapped(call, arguments);
@@ -70,45 +70,45 @@ impl<'p> Shell<'p> {
         let by_path = || Some((Kind::at(path.as_os_str())?, arguments));
         let found = plain.or_else(inner).or_else(by_path);
         if let Some(moved) = found.and_then(|(_, arguments)| self.moved(arguments)) {
-            return Err(NotHeld::Moved(moved.clone()));
+            return Err(FileCommandError::Moved(moved.clone()));
         }
-        self.all_lie_open(call, name, arguments)?;
+        self.check_file_commands(call, name, arguments)?;
         let Some((kind, arguments)) = found else {
             return Ok(None);
         };
         let command = FileCommand::new(kind, arguments);
         let (context, mut operands) = (self.context, command.operands.iter());
-        if !operands.all(|operand| self.is_held(operand)) {
+        if !operands.all(|operand| self.is_allowed_by_mode(operand)) {
             let by_rule = !context.all_held || plain.is_none() && inner().is_none();
             return if by_rule {
                 Ok(None)
             } else {
-                Err(NotHeld::NotJudged)
+                Err(FileCommandError::NotApproved)
             };
         }
         if context.held.is_empty() {
             return Ok(None);
         }
-        Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+        Restriction::to(self.changes(&command)?).map_err(FileCommandError::Failed)
     }
 
     /// Checks every file command that a command starts: also behind wrappers, in programs that run others, and in
     /// command lines for shells. Includes `git mv`.
-    fn all_lie_open(
+    fn check_file_commands(
         &self,
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         let name = name.to_string_lossy();
         for started in started(call, &name, arguments) {
             let arguments: Vec<OsString> = started.arguments.into_iter().cloned().collect();
-            self.lies_open(started.program, &arguments, &mut Made::default())?;
+            self.check_file_command(started.program, &arguments, &mut Made::default())?;
         }
         for command in in_scripts(call.simple) {
             let words: Vec<OsString> = command.words.iter().map(|it| it.text().into()).collect();
             if let (Some(program), Some(arguments)) = (command.program(), words.get(1..)) {
-                self.lies_open(program, arguments, &mut Made::default())?;
+                self.check_file_command(program, arguments, &mut Made::default())?;
             }
         }
         Ok(())
@@ -116,12 +116,12 @@ impl<'p> Shell<'p> {
 
     /// The same for the calls that `xargs` makes. If each call gets a part of the input, any item may become the
     /// target folder of those before it.
-    pub(super) fn input_lies_open(
+    pub(super) fn check_file_commands_of_input(
         &self,
         program: &str,
         calls: &[Vec<OsString>],
         is_in_parts: bool,
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         let mut made = Made::default();
         made.is_looked_at = calls.len() > 1;
         for arguments in calls {
@@ -129,9 +129,9 @@ impl<'p> Shell<'p> {
                 && let Some((command, _)) = self.file_command(program, arguments)?
                 && command.goes_into_its_last_operand()
             {
-                return Err(NotHeld::NotJudged);
+                return Err(FileCommandError::NotApproved);
             }
-            self.lies_open(program, arguments, &mut made)?;
+            self.check_file_command(program, arguments, &mut made)?;
         }
         Ok(())
     }
@@ -141,8 +141,8 @@ impl<'p> Shell<'p> {
         &self,
         program: &str,
         arguments: &'a [OsString],
-    ) -> Result<Option<(FileCommand<'a>, PathBuf)>, NotHeld> {
-        let here = || self.directory.physical().map_err(NotHeld::Failed);
+    ) -> Result<Option<(FileCommand<'a>, PathBuf)>, FileCommandError> {
+        let here = || self.directory.physical().map_err(FileCommandError::Failed);
         if let Some(kind) = Kind::at(OsStr::new(program)) {
             return Ok(Some((FileCommand::new(kind, arguments), here()?)));
         }
@@ -151,7 +151,7 @@ impl<'p> Shell<'p> {
         }
         match git_move(arguments) {
             GitMove::None => Ok(None),
-            GitMove::Unknown => Err(NotHeld::NotJudged),
+            GitMove::Unknown => Err(FileCommandError::NotApproved),
             GitMove::Moves { folders, operands } => {
                 let folder = folders.iter().fold(here()?, |at, folder| at.join(folder));
                 Ok(Some((FileCommand::new(Kind::Move, operands), folder)))
@@ -160,12 +160,12 @@ impl<'p> Shell<'p> {
     }
 
     /// Checks that a command neither moves, copies nor removes a denied file, and creates or replaces no denied path.
-    fn lies_open(
+    fn check_file_command(
         &self,
         program: &str,
         arguments: &[OsString],
         made: &mut Made,
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         let Some((command, directory)) = self.file_command(program, arguments)? else {
             return Ok(());
         };
@@ -176,9 +176,9 @@ impl<'p> Shell<'p> {
         };
         let closed = self.closed_to(access);
         for source in command.carried() {
-            brings_nothing(&directory.join(source), source, &closed)?;
+            check_contents(&directory.join(source), source, &closed)?;
         }
-        self.lands(&command, &directory, made)
+        self.check_created(&command, &directory, made)
     }
 
     /// The patterns that are denied for an access, anywhere.
@@ -189,12 +189,12 @@ impl<'p> Shell<'p> {
     }
 
     /// Checks the paths that a copy or move would create.
-    fn lands(
+    fn check_created(
         &self,
         command: &FileCommand<'_>,
         directory: &Path,
         made: &mut Made,
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         let plan = self.context.plan;
         let whole = command.kind == Kind::Move || command.takes_folders();
         let suffix = command.suffix().map(OsStr::to_string_lossy);
@@ -212,18 +212,18 @@ impl<'p> Shell<'p> {
         made.is_looked_at |= landings.len() > 1;
         for Landing { source, target } in landings {
             if made.leads_to(&source) || made.leads_to(&target) {
-                return Err(NotHeld::Lands(target));
+                return Err(FileCommandError::Creates(target));
             }
             if command.follows_links() && has_links(&source) {
-                return Err(NotHeld::TooMuch(target));
+                return Err(FileCommandError::TooMuch(target));
             }
             if let Some(closed) = closed.as_ref().filter(|_| target.is_dir()) {
-                brings_nothing(&target, target.as_os_str(), closed)?;
+                check_contents(&target, target.as_os_str(), closed)?;
             }
             match arrives(&source, &target, whole, is_refused) {
                 None => {}
-                Some(Arrival::At(place)) => return Err(NotHeld::Lands(place)),
-                Some(Arrival::Unknown) => return Err(NotHeld::TooMuch(target)),
+                Some(Arrival::At(place)) => return Err(FileCommandError::Creates(place)),
+                Some(Arrival::Unknown) => return Err(FileCommandError::TooMuch(target)),
             }
             made.add(&source, &target, whole);
         }
@@ -259,7 +259,7 @@ impl<'p> Shell<'p> {
     }
 
     /// Whether an operand is a file that only the permission mode allows to change, or an entry of such a folder.
-    fn is_held(&self, operand: &OsStr) -> bool {
+    fn is_allowed_by_mode(&self, operand: &OsStr) -> bool {
         let written = normalised(self.directory.join(operand));
         let mut held = self.context.held.iter();
         held.any(|held| {
@@ -269,9 +269,14 @@ impl<'p> Shell<'p> {
     }
 
     /// Handles on everything that a command may change.
-    fn changes(&self, command: &FileCommand<'_>) -> Result<Vec<(OwnedFd, Change)>, NotHeld> {
-        let judged = |operand: &&OsStr| self.judged(operand).ok_or(NotHeld::NotJudged);
-        let operands: Result<Vec<Operand>, NotHeld> = command.operands.iter().map(judged).collect();
+    fn changes(
+        &self,
+        command: &FileCommand<'_>,
+    ) -> Result<Vec<(OwnedFd, Change)>, FileCommandError> {
+        let approved =
+            |operand: &&OsStr| self.approved(operand).ok_or(FileCommandError::NotApproved);
+        let operands: Result<Vec<Operand>, FileCommandError> =
+            command.operands.iter().map(approved).collect();
         let operands = operands?;
         let mut changes = Changes {
             workspace: self.context.workspace,
@@ -320,7 +325,7 @@ impl<'p> Shell<'p> {
     }
 
     /// An operand, with its real path at the permission check.
-    fn judged(&self, operand: &OsStr) -> Option<Operand> {
+    fn approved(&self, operand: &OsStr) -> Option<Operand> {
         let written = self.directory.join(operand);
         let lexical_path = normalised(&written);
         let files = || self.context.files.iter();
@@ -345,13 +350,16 @@ impl<'p> Shell<'p> {
 
 /// Checks that a folder to be moved, copied or removed contains nothing that is denied. An approved folder may
 /// contain more by now, and other folders are not named in the command line.
-fn brings_nothing(folder: &Path, named: &OsStr, closed: &[String]) -> Result<(), NotHeld> {
+fn check_contents(folder: &Path, named: &OsStr, closed: &[String]) -> Result<(), FileCommandError> {
     // Rules apply to the file itself, not to a link to its folder.
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let found = below(&folder, closed);
     match (found.brings, found.holds) {
-        (Some(brought), _) => Err(NotHeld::Brings(named.to_owned(), brought)),
-        (None, Some(held)) => Err(NotHeld::Holds(named.to_owned(), held)),
+        (Some(brought), _) => Err(FileCommandError::CarriesInstructions(
+            named.to_owned(),
+            brought,
+        )),
+        (None, Some(denied)) => Err(FileCommandError::ContainsDenied(named.to_owned(), denied)),
         (None, None) => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ use rustix::{
 };
 
 use super::{
-    NotHeld,
+    FileCommandError,
     command::{FileCommand, Kind},
 };
 use crate::{
@@ -39,8 +39,8 @@ impl Operand {
         disk(&self.written) == disk(&other.real)
     }
 
-    fn moved(&self) -> NotHeld {
-        NotHeld::Moved(self.written.clone().into())
+    fn moved(&self) -> FileCommandError {
+        FileCommandError::Moved(self.written.clone().into())
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Changes<'a> {
 
 impl Changes<'_> {
     /// A file whose time stamp changes, or that is created.
-    pub(super) fn add_touched(&mut self, operand: &Operand) -> Result<(), NotHeld> {
+    pub(super) fn add_touched(&mut self, operand: &Operand) -> Result<(), FileCommandError> {
         match std::fs::canonicalize(&operand.written) {
             Ok(real) if real.is_dir() => Ok(()),
             // A link found by a pattern.
@@ -74,7 +74,7 @@ impl Changes<'_> {
         target: &Operand,
         command: &FileCommand<'_>,
         change: Change,
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         let Ok(real) = std::fs::canonicalize(&target.written) else {
             return self.add_folder_of(target, change);
         };
@@ -103,7 +103,7 @@ impl Changes<'_> {
         &mut self,
         operand: &Operand,
         change: Change,
-    ) -> Result<(), NotHeld> {
+    ) -> Result<(), FileCommandError> {
         // A path that ends in `..` names a folder itself.
         let names = usize::from(operand.written.file_name().is_some());
         let as_written = normalised(&operand.written);
@@ -128,7 +128,12 @@ impl Changes<'_> {
     }
 
     /// A file or folder in the workspace, opened without following a link.
-    fn add(&mut self, operand: &Operand, real: &Path, change: Change) -> Result<(), NotHeld> {
+    fn add(
+        &mut self,
+        operand: &Operand,
+        real: &Path,
+        change: Change,
+    ) -> Result<(), FileCommandError> {
         if !self.workspace.iter().any(|root| real.starts_with(root)) {
             return Err(operand.moved());
         }
@@ -137,10 +142,10 @@ impl Changes<'_> {
             // The program will report it.
             Err(Errno::NOENT) => return Ok(()),
             Err(Errno::LOOP) => return Err(operand.moved()),
-            other => other.map_err(|errno| NotHeld::Failed(errno.into()))?,
+            other => other.map_err(|errno| FileCommandError::Failed(errno.into()))?,
         };
         let mode = fstat(&handle)
-            .map_err(|errno| NotHeld::Failed(errno.into()))?
+            .map_err(|errno| FileCommandError::Failed(errno.into()))?
             .st_mode;
         let change = match FileType::from_raw_mode(mode) {
             FileType::Symlink => return Err(operand.moved()),

@@ -22,17 +22,17 @@ const MOST_VARIABLES: usize = 32 * 1024;
 /// The maximum size of persisted definitions, in bytes; beyond it, all are dropped.
 const MOST_DEFINITIONS: usize = 64 * 1024;
 
-/// The state that a command leaves.
+/// The state after a command, for the following ones.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct StateAfter {
     pub(super) state: ShellState,
     /// What was dropped because it is too large, for messages.
     pub(super) too_large: Vec<String>,
 }
 
-/// The state left by the commands before a call.
+/// The state persisted from the commands before a call.
 #[derive(Debug, Clone)]
-pub(super) struct Lasting {
+pub(super) struct PersistedState {
     state: ShellState,
     /// The variables that apply to this command.
     variables: Vec<ShellVariable>,
@@ -41,7 +41,7 @@ pub(super) struct Lasting {
     is_confined: bool,
 }
 
-impl Lasting {
+impl PersistedState {
     /// The initial state of a call that runs inside or outside of the sandbox.
     pub(super) fn before(call: &ToolCall, is_confined: bool) -> Self {
         let first = || ShellState {
@@ -147,11 +147,11 @@ impl Lasting {
         mut self,
         directory: Option<String>,
         set: Vec<ShellVariable>,
-    ) -> Option<Left> {
+    ) -> Option<StateAfter> {
         let kept = set.into_iter().filter(|variable| is_kept(&variable.name));
         set_all(&mut self.variables, kept);
         self.state.directory = directory?;
-        Some(self.left())
+        Some(self.state_after())
     }
 
     /// The state after a shell, from its report. `None` if there is no report: the shell was replaced by another
@@ -159,7 +159,7 @@ impl Lasting {
     ///
     /// Any process that the shell starts can write the report. Outside of the sandbox this gives it no additional
     /// power. Of a confined command's report, commands outside of the sandbox use the directory only.
-    pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<Left> {
+    pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<StateAfter> {
         let Report {
             directory,
             before,
@@ -208,7 +208,7 @@ impl Lasting {
         if may_change_programs {
             self.state.definitions = after.definitions(&before);
         }
-        Some(self.left())
+        Some(self.state_after())
     }
 
     /// The state after a directory could not be entered: the next command starts in the working directory.
@@ -218,7 +218,7 @@ impl Lasting {
     }
 
     /// The state for the following commands.
-    fn left(self) -> Left {
+    fn state_after(self) -> StateAfter {
         let mut state = self.state;
         let mut variables = self.variables;
         let mut too_large = Vec::new();
@@ -234,7 +234,7 @@ impl Lasting {
             state.definitions.clear();
             too_large.push("functions, arrays and options".to_owned());
         }
-        Left { state, too_large }
+        StateAfter { state, too_large }
     }
 }
 

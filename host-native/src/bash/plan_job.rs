@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// A plan to execute.
-pub(crate) struct JudgedJob<'a> {
+pub(crate) struct PlanJob<'a> {
     pub(crate) plan: &'a CommandPlan,
     /// The directory and environment in which it starts.
     pub(crate) session: Session,
@@ -55,11 +55,11 @@ pub(crate) struct JudgedJob<'a> {
 pub(crate) struct Executed {
     pub(crate) finished: Finished,
     /// The resulting shell state; `None` if it was stopped.
-    pub(crate) left: Option<Left>,
+    pub(crate) end_state: Option<EndState>,
 }
 
-/// The shell state that a plan leaves.
-pub(crate) struct Left {
+/// The state of the shell at the end of a plan.
+pub(crate) struct EndState {
     /// The working directory at its end.
     pub(crate) directory: Option<String>,
     /// The variables that it has set.
@@ -68,7 +68,7 @@ pub(crate) struct Left {
 
 /// Why a plan could not be executed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum JudgedError {
+pub(crate) enum PlanJobError {
     #[error("The command cannot be run without a shell: {0}. Nothing was run.")]
     Refused(#[from] Refused),
     #[error("The command cannot be started: {0}.")]
@@ -77,7 +77,7 @@ pub(crate) enum JudgedError {
     Lost,
 }
 
-type Outcome = Result<Ended, JudgedError>;
+type Outcome = Result<Ended, PlanJobError>;
 
 /// Kills what still runs when it is no longer waited for.
 struct Stopping(Arc<Control>);
@@ -88,8 +88,8 @@ impl Drop for Stopping {
     }
 }
 
-impl JudgedJob<'_> {
-    pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Executed, JudgedError> {
+impl PlanJob<'_> {
+    pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Executed, PlanJobError> {
         let (out, stdout) = output()?;
         let (err, stderr) = output()?;
         let control = Arc::new(Control::new()?);
@@ -97,7 +97,7 @@ impl JudgedJob<'_> {
         let ended = self.start(stdout, stderr, Arc::clone(&control))?;
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
-        let (exit, left, withheld) = {
+        let (exit, end_state, withheld) = {
             let (listeners, mut ended) = (&self.listeners, pin!(ended));
             let reading = join(
                 read(&mut stdout, Some(out), listeners.stdout.as_ref()),
@@ -123,7 +123,10 @@ impl JudgedJob<'_> {
             stderr,
             withheld,
         };
-        Ok(Executed { finished, left })
+        Ok(Executed {
+            finished,
+            end_state,
+        })
     }
 
     /// Starts the thread that executes the plan.
@@ -132,7 +135,7 @@ impl JudgedJob<'_> {
         stdout: OwnedFd,
         stderr: OwnedFd,
         control: Arc<Control>,
-    ) -> Result<oneshot::Receiver<Outcome>, JudgedError> {
+    ) -> Result<oneshot::Receiver<Outcome>, PlanJobError> {
         let stdin = std::fs::File::open("/dev/null")?.into();
         let streams = Streams {
             stdin,
@@ -167,7 +170,7 @@ impl JudgedJob<'_> {
         control: &Control,
         mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
         cancel: CancelSignal,
-    ) -> Result<(Exit, Option<Left>, bool), JudgedError> {
+    ) -> Result<(Exit, Option<EndState>, bool), PlanJobError> {
         let stopped = {
             let mut limit = pin!(async {
                 match self.time {
@@ -179,15 +182,15 @@ impl JudgedJob<'_> {
             loop {
                 tokio::select! {
                     outcome = &mut ended => {
-                        let ended = outcome.map_err(|_| JudgedError::Lost)??;
+                        let ended = outcome.map_err(|_| PlanJobError::Lost)??;
                         let withheld = ended.withheld;
-                        let left = Left {
+                        let state = EndState {
                             directory: ended.directory,
                             variables: ended.variables,
                         };
                         return Ok(match ended.how {
-                            Ending::Code(code) => (Exit::Code(code), Some(left), withheld),
-                            Ending::Signal(signal) => (Exit::Signal(signal), Some(left), withheld),
+                            Ending::Code(code) => (Exit::Code(code), Some(state), withheld),
+                            Ending::Signal(signal) => (Exit::Signal(signal), Some(state), withheld),
                             // Nobody else can stop the plan.
                             Ending::Stopped => (Exit::Cancelled, None, withheld),
                         });
