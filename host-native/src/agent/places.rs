@@ -15,7 +15,7 @@ use super::nested::Nested;
 use crate::{
     files::followed,
     regular::{self, Link},
-    sandbox::TELLING_IN_GIT,
+    sandbox::PROTECTED_IN_GIT,
 };
 
 /// Paths below a workspace that may be links to executable configuration, beside shell profiles and the settings of programs.
@@ -73,7 +73,7 @@ pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -
         places.extend(of_repositories(work_trees, roots, home, search));
         // Only the files that git takes settings from: git itself keeps writing the others.
         let kept = nested.iter().flat_map(|nested| &nested.kept);
-        places.extend(kept.flat_map(|folder| TELLING_IN_GIT.map(|name| folder.join(name))));
+        places.extend(kept.flat_map(|folder| PROTECTED_IN_GIT.map(|name| folder.join(name))));
         places
     });
     let folders = search.map(std::env::split_paths).into_iter().flatten();
@@ -196,7 +196,7 @@ fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     };
     if git != named {
         let kept = [&git, &common].into_iter();
-        places.extend(kept.flat_map(|folder| TELLING_IN_GIT.map(|name| folder.join(name))));
+        places.extend(kept.flat_map(|folder| PROTECTED_IN_GIT.map(|name| folder.join(name))));
     }
     let settings = text(&common.join("config")).unwrap_or_default();
     places.extend(settings.lines().filter_map(|line| {

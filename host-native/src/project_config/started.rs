@@ -12,7 +12,7 @@ use windlass_engine::settings::changes_programs;
 
 use crate::{
     files::{followed, normalised},
-    sandbox::TELLING_IN_GIT,
+    sandbox::PROTECTED_IN_GIT,
 };
 
 /// Programs that run a given file or folder.
@@ -110,8 +110,8 @@ impl<'a> Words<'a> {
                     places.extend(folders.iter().flat_map(|folder| self.inside(folder)));
                 }
             } else if matches!(name.as_str(), "GIT_DIR" | "GIT_COMMON_DIR") {
-                let telling = TELLING_IN_GIT.map(|name| self.first().join(&value).join(name));
-                places.extend(telling.iter().flat_map(|place| self.inside(place)));
+                let protected = PROTECTED_IN_GIT.map(|name| self.first().join(&value).join(name));
+                places.extend(protected.iter().flat_map(|place| self.inside(place)));
             } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name) {
                 let is_folder = HOLDS_SETTINGS.contains(&name.as_str());
                 for piece in words(&value)

@@ -11,7 +11,7 @@ use std::{
 
 use crate::child;
 
-use super::{Exits, Lack, network::UnixSockets, policy::Files};
+use super::{Lack, ProxySockets, network::UnixSockets, policy::Files};
 
 /// The port of the HTTP proxy, if there were one.
 pub(super) const HTTP_PORT: u16 = 3128;
@@ -33,7 +33,7 @@ pub(super) struct Allowed {
 }
 
 impl Kernel {
-    pub(super) fn probe() -> (Self, Option<Exits>) {
+    pub(super) fn probe() -> (Self, Option<ProxySockets>) {
         let why = "`sandbox-exec` was never tried out with windlass; `enableWeakerNestedSandbox` uses it all the same";
         (Self([Lack::System(why.to_owned())]), None)
     }

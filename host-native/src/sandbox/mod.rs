@@ -45,7 +45,7 @@ use self::linux as system;
 use self::macos as system;
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 use self::other as system;
-pub(crate) use self::policy::TELLING_IN_GIT;
+pub(crate) use self::policy::PROTECTED_IN_GIT;
 pub(crate) use self::spawner::Spawner;
 use self::{
     network::UnixSockets,
@@ -67,7 +67,7 @@ struct Inner {
     lacks: Vec<Lack>,
     policy: Policy,
     domains: DomainList,
-    way_out: Mutex<WayOut>,
+    proxies: Mutex<ProxyState>,
     refusals: Arc<Refusals>,
     placeholders: Placeholders,
     repositories: Repositories,
@@ -76,15 +76,15 @@ struct Inner {
 }
 
 /// The proxies of the sandbox's network: started with the first command.
-enum WayOut {
+enum ProxyState {
     None,
-    Closed(Exits),
-    Open(#[allow(dead_code, reason = "they run as long as this is kept")] Proxies),
+    NotStarted(ProxySockets),
+    Running(#[allow(dead_code, reason = "they run as long as this is kept")] Proxies),
 }
 
-/// The listening sockets inside of the sandbox.
+/// The sockets inside of the sandbox on which the proxies listen.
 #[derive(Debug)]
-struct Exits {
+struct ProxySockets {
     http: TcpListener,
     socks: TcpListener,
 }
@@ -189,7 +189,7 @@ impl Sandbox {
                     .map_err(SandboxError::Temporary)?,
             )
             .map_err(SandboxError::Temporary)?;
-        let (kernel, exits) = Kernel::probe();
+        let (kernel, sockets) = Kernel::probe();
         let lacks = lacks(&kernel, settings);
         Ok(Self(Arc::new(Inner {
             settings: settings.clone(),
@@ -197,7 +197,7 @@ impl Sandbox {
             lacks,
             policy,
             domains,
-            way_out: Mutex::new(exits.map_or(WayOut::None, WayOut::Closed)),
+            proxies: Mutex::new(sockets.map_or(ProxyState::None, ProxyState::NotStarted)),
             refusals: Arc::default(),
             placeholders: Placeholders::default(),
             repositories: Repositories::default(),
@@ -229,7 +229,7 @@ impl Sandbox {
     pub(crate) fn spawner(&self, grant: &FsGrant) -> Result<Spawner, ConfineError> {
         // Records the existing repositories before the command can create one.
         self.repositories(grant);
-        self.open_way_out().map_err(ConfineError::Proxies)?;
+        self.start_proxies().map_err(ConfineError::Proxies)?;
         Spawner::confined(self, grant)
     }
 
@@ -238,16 +238,16 @@ impl Sandbox {
         self.0.repositories.of(grant)
     }
 
-    fn open_way_out(&self) -> io::Result<()> {
-        let mut way_out = self
+    fn start_proxies(&self) -> io::Result<()> {
+        let mut state = self
             .0
-            .way_out
+            .proxies
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let exits = match std::mem::replace(&mut *way_out, WayOut::None) {
-            WayOut::Closed(exits) => exits,
+        let sockets = match std::mem::replace(&mut *state, ProxyState::None) {
+            ProxyState::NotStarted(sockets) => sockets,
             as_it_was => {
-                *way_out = as_it_was;
+                *state = as_it_was;
                 return Ok(());
             }
         };
@@ -257,7 +257,7 @@ impl Sandbox {
             own_socks: self.0.settings.network.socks_proxy_port,
             refusals: Arc::clone(&self.0.refusals),
         };
-        *way_out = WayOut::Open(Proxies::start(exits, gate)?);
+        *state = ProxyState::Running(Proxies::start(sockets, gate)?);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::{ffi::OsStr, io, path::Path, process::Command};
 
 use crate::child;
 
-use super::{Exits, Lack, network::UnixSockets, policy::Files};
+use super::{Lack, ProxySockets, network::UnixSockets, policy::Files};
 
 /// The port of the HTTP proxy, if there were one.
 pub(super) const HTTP_PORT: u16 = 3128;
@@ -25,7 +25,7 @@ pub(super) struct Allowed {
 }
 
 impl Kernel {
-    pub(super) fn probe() -> (Self, Option<Exits>) {
+    pub(super) fn probe() -> (Self, Option<ProxySockets>) {
         let lack = Lack::System(format!("nothing is known about {}", std::env::consts::OS));
         (Self([lack]), None)
     }

@@ -16,15 +16,15 @@ use windlass_engine::settings::SandboxSettings;
 
 use super::find::{TooMany, closed_files};
 
-/// Files below a writable folder from which other programs take instructions. Writing them would give a command more
-/// rights than the sandbox does, later and elsewhere.
-const TELLING: [&str; 2] = [".claude", ".mcp.json"];
+/// Paths that stay read-only inside of a writable folder, because other programs take instructions from them. Writing
+/// them would give a command more rights than the sandbox does, later and elsewhere.
+const PROTECTED: [&str; 2] = [".claude", ".mcp.json"];
 
-/// Further ones in the home directory.
-const TELLING_AT_HOME: [&str; 1] = [".ssh"];
+/// Further protected paths in the home directory.
+const PROTECTED_AT_HOME: [&str; 1] = [".ssh"];
 
-/// Those of a git repository.
-pub(crate) const TELLING_IN_GIT: [&str; 5] =
+/// The protected paths of a git repository.
+pub(crate) const PROTECTED_IN_GIT: [&str; 5] =
     ["hooks", "config", "config.worktree", "info", "commondir"];
 
 /// The maximum nesting of submodules.
@@ -168,7 +168,7 @@ impl Policy {
 
     /// Adds the files below a writable folder from which other programs take instructions.
     fn guard(&self, root: &Path, files: &mut Files) {
-        for place in TELLING.map(|name| root.join(name)) {
+        for place in PROTECTED.map(|name| root.join(name)) {
             if fs::symlink_metadata(&place).is_err() {
                 files.reserved.push(place.clone());
             }
@@ -213,9 +213,9 @@ fn guard_own(place: &Path, files: &mut Files) {
 /// Protects the files in the home directory from which programs take instructions, even if they do not exist, since
 /// programs look for all of them.
 fn guard_home(home: &Path, files: &mut Files) {
-    let named = TELLING_AT_HOME
+    let named = PROTECTED_AT_HOME
         .iter()
-        .chain(&TELLING)
+        .chain(&PROTECTED)
         .chain(&PROGRAM_SETTINGS)
         .chain(&SHELL_PROFILES)
         .map(|name| home.join(name));
@@ -251,7 +251,7 @@ fn guard_repository(root: &Path, files: &mut Files) {
 }
 
 fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
-    guard_telling(git, &TELLING_IN_GIT, files);
+    guard_paths(git, &PROTECTED_IN_GIT, files);
     let folders = |path: PathBuf| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries
@@ -259,7 +259,7 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
             .filter(|path| path.is_dir())
     };
     for tree in folders(git.join("worktrees")) {
-        guard_telling(&tree, &["gitdir", "commondir", "config.worktree"], files);
+        guard_paths(&tree, &["gitdir", "commondir", "config.worktree"], files);
     }
     for module in folders(git.join("modules")) {
         guard_modules(&module, depth, files);
@@ -267,7 +267,7 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
 }
 
 /// Protects the files in a git directory from which git takes instructions, existing or not.
-fn guard_telling(folder: &Path, names: &[&str], files: &mut Files) {
+fn guard_paths(folder: &Path, names: &[&str], files: &mut Files) {
     for name in names {
         let place = folder.join(name);
         let is_there = fs::symlink_metadata(&place).is_ok();

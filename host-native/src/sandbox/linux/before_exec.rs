@@ -33,7 +33,9 @@ pub(super) fn before_exec(
 /// Moves this process into new namespaces.
 pub(super) fn unshare(namespaces: Namespaces) -> io::Result<()> {
     let flags = match namespaces {
-        Namespaces::Lasting => UnshareFlags::NEWUSER | UnshareFlags::NEWNET | UnshareFlags::NEWIPC,
+        Namespaces::OfSandbox => {
+            UnshareFlags::NEWUSER | UnshareFlags::NEWNET | UnshareFlags::NEWIPC
+        }
         Namespaces::OfCommand => UnshareFlags::NEWNS | UnshareFlags::NEWPID,
     };
     // SAFETY: only `FILES` makes this unsafe, and neither set contains it: the table of file descriptors is not unshared.
@@ -146,7 +148,7 @@ pub(super) fn end_by(signal: i32) -> ! {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Namespaces {
     /// Those shared by all commands of a sandbox: user, network, IPC.
-    Lasting,
+    OfSandbox,
     /// Those of one command: the mount namespace, and the PID namespace of the processes that the caller starts from now on.
     OfCommand,
 }

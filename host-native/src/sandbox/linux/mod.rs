@@ -36,7 +36,7 @@ pub(super) use self::{
 };
 use crate::child;
 
-use super::{Exits, Lack, network::UnixSockets, policy::Files};
+use super::{Lack, ProxySockets, network::UnixSockets, policy::Files};
 
 /// The sandbox features of this kernel, with the namespaces created from them.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) struct Allowed {
 
 impl Kernel {
     /// Tests all features in a child that ends before exec.
-    pub(super) fn probe() -> (Self, Option<Exits>) {
+    pub(super) fn probe() -> (Self, Option<ProxySockets>) {
         let mut kernel = Self {
             namespaces: None,
             landlock: landlock::is_available(),
@@ -81,7 +81,7 @@ impl Kernel {
         } = established;
         kernel.namespaces = Some(Arc::new(namespaces));
         match kernel.rehearse() {
-            Ok(()) => (kernel, Some(Exits { http, socks })),
+            Ok(()) => (kernel, Some(ProxySockets { http, socks })),
             Err(error) => {
                 kernel.namespaces = None;
                 kernel.lacks.push(Lack::Namespaces(error.to_string()));

@@ -147,7 +147,7 @@ impl Namespaces {
 /// In the child: creates the namespaces and sends handles on them.
 fn make(to: &OwnedFd, users: &str, groups: &str) -> Result<(), (Stage, io::Error)> {
     let at = |stage| move |error: io::Error| (stage, error);
-    unshare(Kind::Lasting).map_err(at(Stage::Namespaces))?;
+    unshare(Kind::OfSandbox).map_err(at(Stage::Namespaces))?;
     map_user(users, groups).map_err(at(Stage::Users))?;
     raise_loopback().map_err(at(Stage::Loopback))?;
     hand_over(to).map_err(at(Stage::Ports))

@@ -15,7 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::refusals::{Refusal, Refusals};
-use super::Exits;
+use super::ProxySockets;
 use crate::net::{DomainList, Target, TargetError};
 
 /// The maximum number of concurrent connections of all commands of a sandbox: each uses two file descriptors of this
@@ -44,21 +44,21 @@ impl Proxies {
     ///
     /// # Errors
     /// The thread or its runtime cannot be created.
-    pub(super) fn start(exits: Exits, gate: Gate) -> io::Result<Self> {
+    pub(super) fn start(sockets: ProxySockets, gate: Gate) -> io::Result<Self> {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        exits.http.set_nonblocking(true)?;
-        exits.socks.set_nonblocking(true)?;
+        sockets.http.set_nonblocking(true)?;
+        sockets.socks.set_nonblocking(true)?;
         let serve = move || {
             runtime.block_on(async {
                 let (gate, places) = (Arc::new(gate), Arc::new(Semaphore::new(MOST)));
                 let serving = async {
                     tokio::join!(
-                        accept(exits.http, Kind::Http, &gate, &places),
-                        accept(exits.socks, Kind::Socks, &gate, &places)
+                        accept(sockets.http, Kind::Http, &gate, &places),
+                        accept(sockets.socks, Kind::Socks, &gate, &places)
                     )
                 };
                 tokio::select! {
