@@ -12,12 +12,12 @@
 //! message.
 
 mod connection;
+mod id_scanner;
 mod process;
 mod servers;
 mod stdio;
 mod tool;
 mod variables;
-mod whose;
 mod wire;
 
 pub(crate) use self::servers::Servers;

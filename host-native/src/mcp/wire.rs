@@ -18,7 +18,7 @@ use tokio::{
     sync::{Mutex, Semaphore},
 };
 
-use super::whose::Whose;
+use super::id_scanner::IdScanner;
 
 /// The maximum size of a message, in bytes.
 const MAX_MESSAGE: usize = 16 << 20;
@@ -43,7 +43,7 @@ pub(super) struct Wire<R, W> {
     /// The current line, up to the maximum size.
     line: Vec<u8>,
     /// The state of a line that is too long.
-    overlong: Option<Overlong>,
+    overlong: Option<OverlongLine>,
     /// A request that waits until others are answered.
     held: Option<Incoming>,
     answering: Arc<Semaphore>,
@@ -53,15 +53,15 @@ pub(super) struct Wire<R, W> {
 
 /// A line whose contents are discarded.
 #[derive(Default)]
-struct Overlong {
-    whose: Whose,
+struct OverlongLine {
+    scanner: IdScanner,
     length: usize,
     /// Whether the waiting call was told.
     told: bool,
 }
 
 /// The result of reading a piece of input.
-enum Heard {
+enum Received {
     More,
     Message(Box<Incoming>),
     End,
@@ -86,17 +86,17 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
     }
 
     /// Reads the next piece of input. Cancel-safe: there is no await between taking bytes from the reader and storing them.
-    async fn hear(&mut self) -> Heard {
+    async fn read_piece(&mut self) -> Received {
         let (used, ends) = match self.from.fill_buf().await {
             // A part after the last line end is not a message.
-            Ok([]) | Err(_) => return Heard::End,
+            Ok([]) | Err(_) => return Received::End,
             Ok(bytes) => {
                 let end = bytes.iter().position(|byte| *byte == b'\n');
                 let piece = &bytes[..end.unwrap_or(bytes.len())];
                 if let Some(overlong) = &mut self.overlong {
                     overlong.take(piece);
                 } else if self.line.len() + piece.len() > MAX_MESSAGE {
-                    let mut overlong = Overlong::default();
+                    let mut overlong = OverlongLine::default();
                     overlong.take(&std::mem::take(&mut self.line));
                     overlong.take(piece);
                     self.overlong = Some(overlong);
@@ -110,7 +110,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         let Some(overlong) = &mut self.overlong else {
             return match ends {
                 true => self.read_line(),
-                false => Heard::More,
+                false => Received::More,
             };
         };
         let refusal = overlong.refusal();
@@ -123,32 +123,36 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
                 "it wrote a line of more than {} MiB, which did not end",
                 MAX_LINE >> 20
             ));
-            return Heard::End;
+            return Received::End;
         }
-        refusal.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
+        refusal.map_or(Received::More, |message| {
+            Received::Message(Box::new(message))
+        })
     }
 
     /// Parses a complete line.
-    fn read_line(&mut self) -> Heard {
+    fn read_line(&mut self) -> Received {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let message = match serde_json::from_slice::<Incoming>(line) {
-            Ok(message) if is_heard(&message) => Some(message),
+            Ok(message) if is_handled(&message) => Some(message),
             Ok(_) => None,
             Err(error) => unreadable(line, &error),
         };
         self.line.clear();
         // Releases the memory of a long message.
         self.line.shrink_to(64 << 10);
-        message.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
+        message.map_or(Received::More, |message| {
+            Received::Message(Box::new(message))
+        })
     }
 }
 
-impl Overlong {
+impl OverlongLine {
     fn take(&mut self, piece: &[u8]) {
         self.length += piece.len();
         if !self.told {
-            self.whose.take(piece);
+            self.scanner.take(piece);
         }
     }
 
@@ -161,7 +165,7 @@ impl Overlong {
             "the answer is longer than {} MiB and was not read",
             MAX_MESSAGE >> 20
         );
-        let refusal = refusal(self.whose.answers()?, reason.into());
+        let refusal = refusal(self.scanner.answers()?, reason.into());
         self.told = refusal.is_some();
         refusal
     }
@@ -169,15 +173,15 @@ impl Overlong {
 
 /// The replacement for a line that is not a known message; `None` if it answers no request.
 fn unreadable(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
-    let mut whose = Whose::default();
-    whose.take(line);
-    let reason = match whose.deepest() {
+    let mut scanner = IdScanner::default();
+    scanner.take(line);
+    let reason = match scanner.deepest() {
         MAX_DEPTH.. => {
             format!("the answer is nested deeper than {MAX_DEPTH} levels and was not read")
         }
         _ => format!("the answer cannot be read: {error}"),
     };
-    refusal(whose.answers()?, reason.into())
+    refusal(scanner.answers()?, reason.into())
 }
 
 fn refusal(id: &[u8], reason: Cow<'static, str>) -> Option<Incoming> {
@@ -190,7 +194,7 @@ fn refusal(id: &[u8], reason: Cow<'static, str>) -> Option<Incoming> {
 
 /// Whether a message is handled here. Of a server's notifications only one kind is; for each of the others, a task
 /// would be started that does nothing.
-fn is_heard(message: &Incoming) -> bool {
+fn is_handled(message: &Incoming) -> bool {
     match message {
         JsonRpcMessage::Notification(said) => matches!(
             said.notification,
@@ -233,10 +237,10 @@ where
                 self.answering.acquire().await.ok()?.forget();
                 return self.held.take();
             }
-            match self.hear().await {
-                Heard::More => {}
-                Heard::End => return None,
-                Heard::Message(message) => match *message {
+            match self.read_piece().await {
+                Received::More => {}
+                Received::End => return None,
+                Received::Message(message) => match *message {
                     JsonRpcMessage::Request(_) => self.held = Some(*message),
                     message => return Some(message),
                 },

@@ -6,7 +6,7 @@ const LONGEST: usize = 256;
 /// Scans a message in pieces for its top-level fields: its id, and whether it is a response. Uses bounded memory,
 /// however long and deep the message is.
 #[derive(Debug, Default)]
-pub(super) struct Whose {
+pub(super) struct IdScanner {
     depth: usize,
     deepest: usize,
     in_string: bool,
@@ -27,7 +27,7 @@ enum At {
     Value,
 }
 
-impl Whose {
+impl IdScanner {
     /// Scans the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         for byte in bytes {
@@ -113,12 +113,12 @@ impl Whose {
 mod tests {
     use super::*;
 
-    fn whose(message: &str, size: usize) -> Option<String> {
-        let mut whose = Whose::default();
+    fn scanned_id(message: &str, size: usize) -> Option<String> {
+        let mut scanner = IdScanner::default();
         for piece in message.as_bytes().chunks(size) {
-            whose.take(piece);
+            scanner.take(piece);
         }
-        whose
+        scanner
             .answers()
             .map(|id| String::from_utf8_lossy(id).into_owned())
     }
@@ -147,17 +147,21 @@ mod tests {
             ("nonsense", None),
         ] {
             for size in [1, 2, 3, 7, message.len()] {
-                assert_eq!(whose(message, size).as_deref(), id, "{message} in {size}s");
+                assert_eq!(
+                    scanned_id(message, size).as_deref(),
+                    id,
+                    "{message} in {size}s"
+                );
             }
         }
     }
 
     #[test]
     fn depth_costs_nothing() {
-        let mut whose = Whose::default();
-        whose.take(b"{\"id\":1,\"result\":");
-        (0..1_000).for_each(|_| whose.take(&[b'['; 1_000]));
-        assert_eq!(whose.deepest(), 1_000_001);
-        assert_eq!(whose.answers(), Some(&b"1"[..]));
+        let mut scanner = IdScanner::default();
+        scanner.take(b"{\"id\":1,\"result\":");
+        (0..1_000).for_each(|_| scanner.take(&[b'['; 1_000]));
+        assert_eq!(scanner.deepest(), 1_000_001);
+        assert_eq!(scanner.answers(), Some(&b"1"[..]));
     }
 }
