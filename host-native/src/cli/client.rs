@@ -29,7 +29,7 @@ const INITIALIZE: &str = "request-1";
 const AHEAD: usize = 256;
 
 /// An event from the engine.
-pub(crate) enum Heard {
+pub(crate) enum EngineEvent {
     /// A message: parsed, and as the original line. A message of an unknown kind has only the line.
     Message(Option<Box<Message>>, String),
     /// A permission request that must be decided.
@@ -44,7 +44,7 @@ pub(crate) enum Heard {
 
 /// An engine that runs concurrently with its client.
 pub(crate) struct Client {
-    heard: mpsc::Receiver<Heard>,
+    events: mpsc::Receiver<EngineEvent>,
     /// Lines for the engine; `None` after the end of the input.
     lines: Option<mpsc::UnboundedSender<String>>,
     engine: JoinHandle<Result<Ending, StartError>>,
@@ -59,11 +59,11 @@ impl Client {
         let stop = CancellationToken::new();
         let engine = tokio::spawn(serve(launch, ours.1, theirs.0, stop.clone()));
         let (lines, waiting) = mpsc::unbounded_channel();
-        let (hears, heard) = mpsc::channel(AHEAD);
+        let (send_event, events) = mpsc::channel(AHEAD);
         tokio::spawn(write(waiting, ours.0));
-        tokio::spawn(read(theirs.1, hears, lines.downgrade()));
+        tokio::spawn(read(theirs.1, send_event, lines.downgrade()));
         Self {
-            heard,
+            events,
             lines: Some(lines),
             engine,
             stop,
@@ -72,8 +72,8 @@ impl Client {
     }
 
     /// The next event; `None` when the engine has ended.
-    pub(crate) async fn next(&mut self) -> Option<Heard> {
-        self.heard.recv().await
+    pub(crate) async fn next(&mut self) -> Option<EngineEvent> {
+        self.events.recv().await
     }
 
     /// Sends a prompt.
@@ -112,7 +112,7 @@ impl Client {
     /// Stops everything at once.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
-        drop(self.heard);
+        drop(self.events);
         // The result does not matter, since it was stopped.
         let _ = self.engine.await;
     }
@@ -155,7 +155,7 @@ async fn write(mut waiting: mpsc::UnboundedReceiver<String>, mut stream: DuplexS
 /// Reads lines until the engine closes its output.
 async fn read(
     stream: DuplexStream,
-    hears: mpsc::Sender<Heard>,
+    events: mpsc::Sender<EngineEvent>,
     answers: mpsc::WeakUnboundedSender<String>,
 ) {
     let mut lines = BufReader::new(stream).lines();
@@ -164,21 +164,21 @@ async fn read(
         let Ok(frame) = serde_json::from_str::<Frame>(&line) else {
             continue; // no line of an engine
         };
-        let heard = match frame.kind.as_str() {
+        let event = match frame.kind.as_str() {
             "control_request" => questions.put(frame, answers.clone()),
             "control_cancel_request" => {
                 questions.withdraw(&frame.request_id);
                 None
             }
-            "control_response" => frame.response.and_then(Response::heard),
+            "control_response" => frame.response.and_then(Response::event),
             "keep_alive" | "transcript_mirror" => None,
             "system" if frame.subtype == "session_state_changed" => {
-                (frame.state == "idle").then_some(Heard::Idle)
+                (frame.state == "idle").then_some(EngineEvent::Idle)
             }
-            _ => Some(Heard::Message(message(&frame, &line), line)),
+            _ => Some(EngineEvent::Message(message(&frame, &line), line)),
         };
-        if let Some(heard) = heard
-            && hears.send(heard).await.is_err()
+        if let Some(event) = event
+            && events.send(event).await.is_err()
         {
             return; // nobody listens any more
         }
@@ -221,10 +221,10 @@ struct Response {
 }
 
 impl Response {
-    fn heard(self) -> Option<Heard> {
+    fn event(self) -> Option<EngineEvent> {
         (self.request_id == INITIALIZE).then(|| match self.subtype.as_str() {
-            "error" => Heard::Refused(self.error),
-            _ => Heard::Ready,
+            "error" => EngineEvent::Refused(self.error),
+            _ => EngineEvent::Ready,
         })
     }
 }
@@ -235,7 +235,11 @@ struct Questions(HashMap<String, AbortHandle>);
 
 impl Questions {
     /// Passes a request on, and sends its answer back.
-    fn put(&mut self, frame: Frame, answers: mpsc::WeakUnboundedSender<String>) -> Option<Heard> {
+    fn put(
+        &mut self,
+        frame: Frame,
+        answers: mpsc::WeakUnboundedSender<String>,
+    ) -> Option<EngineEvent> {
         let id = frame.request_id;
         let Some(request) = frame.request.as_ref().and_then(permission_request) else {
             // No callback and no server was registered, so there can be no other request.
@@ -260,7 +264,7 @@ impl Questions {
             );
         });
         self.0.insert(id, waiting.abort_handle());
-        Some(Heard::Question(Question::new(request, sender)))
+        Some(EngineEvent::Question(Question::new(request, sender)))
     }
 
     /// Withdraws a request; the person being asked sees it.

@@ -12,7 +12,7 @@ static HANDED_OVER: OnceLock<Credentials> = OnceLock::new();
 pub(crate) fn put_away() {
     #[cfg(unix)]
     {
-        match super::anew::without_keys() {
+        match super::reexec::without_keys() {
             Ok(keys) => drop(HANDED_OVER.set(keys)),
             Err(error) => anstream::eprintln!("windlass: the keys: {error}"),
         }

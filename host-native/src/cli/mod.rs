@@ -1,7 +1,5 @@
 //! The command line: input, output and exit codes.
 
-#[cfg(unix)]
-mod anew;
 mod args;
 mod asked_for;
 mod call;
@@ -22,6 +20,8 @@ mod plain;
 mod prompt;
 mod question;
 mod record;
+#[cfg(unix)]
+mod reexec;
 mod render;
 mod replay;
 mod report;

@@ -12,7 +12,7 @@ use windlass_core::{
 use super::{
     Exit,
     asked_for::AskedFor,
-    client::{Client, Heard},
+    client::{Client, EngineEvent},
     person::Person,
     question::Question,
     report::Reporter,
@@ -61,7 +61,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// Why a run ends before its engine does.
-enum Left {
+enum EarlyEnd {
     /// The reader of the output is gone.
     PipeClosed,
     /// A signal stops everything.
@@ -106,21 +106,21 @@ pub(crate) async fn run(
         stopped: None,
     };
     match run.drive(&mut stops).await {
-        Err(Left::PipeClosed) => {
+        Err(EarlyEnd::PipeClosed) => {
             run.client.stop().await;
             Ok(Exit::PipeClosed)
         }
-        Err(Left::Stopped(signal)) => {
+        Err(EarlyEnd::Stopped(signal)) => {
             // Prints what there is so far; a closed standard output does not matter any more.
             let _ = run.reporter.end();
             run.client.stop().await;
             Ok(Exit::Signal(signal))
         }
-        Err(Left::Refused(problem)) => {
+        Err(EarlyEnd::Refused(problem)) => {
             run.client.stop().await;
             Err(StartError::Unable(problem))
         }
-        Err(Left::NotBegun) => {
+        Err(EarlyEnd::NotBegun) => {
             let printed = run.reporter.end();
             run.client.stop().await;
             Ok(match printed {
@@ -141,7 +141,7 @@ pub(crate) async fn run(
 }
 
 impl Run<'_> {
-    async fn drive(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+    async fn drive(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), EarlyEnd> {
         let mut frames = tokio::time::interval(FRAME);
         loop {
             if self.is_conversation && self.is_idle {
@@ -151,18 +151,22 @@ impl Run<'_> {
             tokio::select! {
                 biased;
                 Ok(()) = stops.changed() => self.signalled(stops)?,
-                heard = self.client.next() => match heard {
+                event = self.client.next() => match event {
                     None => return Ok(()),
-                    Some(heard) => self.heard(heard, stops).await?,
+                    Some(event) => self.handle(event, stops).await?,
                 },
                 _ = frames.tick(), if self.reporter.is_animated() => printed(self.reporter.tick())?,
             }
         }
     }
 
-    async fn heard(&mut self, heard: Heard, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
-        match heard {
-            Heard::Message(message, line) => {
+    async fn handle(
+        &mut self,
+        event: EngineEvent,
+        stops: &mut watch::Receiver<Stop>,
+    ) -> Result<(), EarlyEnd> {
+        match event {
+            EngineEvent::Message(message, line) => {
                 self.has_begun |= matches!(
                     message.as_deref(),
                     Some(Message::System(SystemMessage::Init(_)))
@@ -178,9 +182,9 @@ impl Run<'_> {
                 self.is_prompted &= !self.reporter.has_shown();
                 Ok(())
             }
-            Heard::Question(question) => self.ask(question, stops).await,
-            Heard::Refused(problem) => Err(Left::Refused(problem)),
-            Heard::Ready => {
+            EngineEvent::Question(question) => self.ask(question, stops).await,
+            EngineEvent::Refused(problem) => Err(EarlyEnd::Refused(problem)),
+            EngineEvent::Ready => {
                 if let Some(trusted) = self.trusted.take() {
                     trusted.note();
                 }
@@ -188,14 +192,14 @@ impl Run<'_> {
                 Ok(())
             }
             // Before the first result, this only means that nothing has started yet.
-            Heard::Idle if self.is_answering => Ok(()),
-            Heard::Idle => {
+            EngineEvent::Idle if self.is_answering => Ok(()),
+            EngineEvent::Idle => {
                 self.is_idle = true;
                 match self.stopped {
                     // A conversation continues after an interrupted answer.
                     _ if self.is_conversation => self.stopped = None,
                     // Background work is not waited for.
-                    Some(signal) => return Err(Left::Stopped(signal)),
+                    Some(signal) => return Err(EarlyEnd::Stopped(signal)),
                     None => self.client.finish(),
                 }
                 Ok(())
@@ -205,23 +209,28 @@ impl Run<'_> {
 
     /// Handles a result that comes instead of a session: the requested one does not exist, or something that it needs
     /// is missing. Programs that read results get this one; people get an error message.
-    fn not_begun(&mut self, result: &ResultMessage, message: Option<&Message>, line: &str) -> Left {
+    fn not_begun(
+        &mut self,
+        result: &ResultMessage,
+        message: Option<&Message>,
+        line: &str,
+    ) -> EarlyEnd {
         if self.reporter.prints_results() {
             return match printed(self.reporter.message(message, line)) {
-                Ok(()) => Left::NotBegun,
-                Err(left) => left,
+                Ok(()) => EarlyEnd::NotBegun,
+                Err(end) => end,
             };
         }
         let text = || result.result.clone().unwrap_or_default();
         let problem = (result.errors.as_ref()).map_or_else(text, |errors| errors.join("; "));
-        Left::Refused(self.asked_for.with_remedy(problem))
+        EarlyEnd::Refused(self.asked_for.with_remedy(problem))
     }
 
     async fn ask(
         &mut self,
         question: Question,
         stops: &mut watch::Receiver<Stop>,
-    ) -> Result<(), Left> {
+    ) -> Result<(), EarlyEnd> {
         let Some(person) = &mut self.person else {
             self.reporter.refused(&question.refuse());
             return Ok(());
@@ -243,11 +252,11 @@ impl Run<'_> {
 
     /// Asks for the next prompt and sends it; meanwhile, messages of background work are shown. At the end of the
     /// input, the engine's input is ended.
-    async fn next_prompt(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+    async fn next_prompt(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), EarlyEnd> {
         enum Next {
             Signal,
             Line(Option<String>),
-            Heard(Option<Heard>),
+            Event(Option<EngineEvent>),
         }
         let Some(mut person) = self.person.take() else {
             return Ok(()); // a conversation has one
@@ -255,7 +264,7 @@ impl Run<'_> {
         let next = tokio::select! {
             biased;
             Ok(()) = stops.changed() => Next::Signal,
-            heard = self.client.next() => Next::Heard(heard),
+            event = self.client.next() => Next::Event(event),
             line = person.prompt(!self.is_prompted) => Next::Line(line),
         };
         self.person = Some(person);
@@ -265,9 +274,9 @@ impl Run<'_> {
                 anstream::eprintln!();
                 self.signalled(stops)?;
             }
-            Next::Heard(Some(heard)) => {
-                let is_question = matches!(heard, Heard::Question(_));
-                self.heard(heard, stops).await?;
+            Next::Event(Some(event)) => {
+                let is_question = matches!(event, EngineEvent::Question(_));
+                self.handle(event, stops).await?;
                 self.is_prompted &= !is_question;
             }
             Next::Line(Some(line)) => {
@@ -282,13 +291,13 @@ impl Run<'_> {
                 self.has_failed = false;
                 self.client.finish();
             }
-            Next::Heard(None) => self.is_conversation = false,
+            Next::Event(None) => self.is_conversation = false,
         }
         Ok(())
     }
 
     /// Handles a signal: interrupts the current turn, or ends the run.
-    fn signalled(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+    fn signalled(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), EarlyEnd> {
         match *stops.borrow_and_update() {
             Stop::No => Ok(()),
             Stop::Orderly(signal) if self.is_answering => {
@@ -296,7 +305,7 @@ impl Run<'_> {
                 self.client.interrupt();
                 Ok(())
             }
-            Stop::Orderly(signal) | Stop::Now(signal) => Err(Left::Stopped(signal)),
+            Stop::Orderly(signal) | Stop::Now(signal) => Err(EarlyEnd::Stopped(signal)),
         }
     }
 
@@ -310,12 +319,12 @@ impl Run<'_> {
     }
 }
 
-fn printed(done: io::Result<()>) -> Result<(), Left> {
+fn printed(done: io::Result<()>) -> Result<(), EarlyEnd> {
     done.map_err(|error| {
         // If the reader is gone, stop quietly like other programs in a pipe.
         if error.kind() != io::ErrorKind::BrokenPipe {
             anstream::eprintln!("windlass: standard output cannot be written: {error}");
         }
-        Left::PipeClosed
+        EarlyEnd::PipeClosed
     })
 }

@@ -46,7 +46,7 @@ pub(crate) fn without_keys() -> io::Result<Credentials> {
     match keys.is_empty() {
         true => Ok(keys),
         false => {
-            let error = begin_anew(&keys);
+            let error = reexecute(&keys);
             Err(io::Error::other(format!(
                 "they stay in the environment, where programs of the same user can read them: {error}"
             )))
@@ -55,7 +55,7 @@ pub(crate) fn without_keys() -> io::Result<Credentials> {
 }
 
 /// Re-executes the program. Returns only if that fails, with standard input restored.
-fn begin_anew(keys: &Credentials) -> io::Error {
+fn reexecute(keys: &Credentials) -> io::Error {
     let own = match stdin().try_clone_to_owned() {
         Ok(own) => own,
         Err(error) => return error,
