@@ -5,7 +5,7 @@
 mod calls;
 mod task;
 
-pub(super) use self::task::{AgentTask, Awaited, TaskNotice, Task, TaskWait, Tasks, Work};
+pub(super) use self::task::{AgentTask, Awaited, Task, TaskNotice, TaskWait, Tasks, Work};
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
