@@ -3,7 +3,9 @@
 #[cfg(unix)]
 use std::sync::Arc;
 
-use super::{BuildError, components::Components, offered_tool::OfferedTool, settings::Variables};
+use super::{
+    BuildError, components::Components, offered_tool::OfferedTool, read_settings::Variables,
+};
 #[cfg(unix)]
 use crate::bash::Bash;
 use crate::sandbox::Sandbox;

@@ -38,6 +38,7 @@ mod offered_tool;
 mod output;
 mod places;
 mod prompt_queue;
+mod read_settings;
 mod run;
 mod run_error;
 mod schema;
@@ -115,7 +116,7 @@ struct Parts {
     sandbox_lacks: Vec<Lack>,
     warnings: Vec<String>,
     /// Environment variables from settings, for the processes that are started.
-    variables: settings::Variables,
+    variables: read_settings::Variables,
     project: Project,
     /// Whether the contents of files are saved before they are changed.
     file_checkpoints: bool,

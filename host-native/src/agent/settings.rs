@@ -1,41 +1,15 @@
 //! Settings files and project files, for agents that read them.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use windlass_core::{spec::DEFAULT_MODEL, spec::Spec};
 use windlass_engine::settings::{SettingSource, SettingSources};
 
-use super::{AgentBuilder, BuildError};
+use super::{build_error::BuildError, builder::AgentBuilder};
 use crate::{
     project_config::{ProjectConfig, ProjectConfigError, ProjectTrust, Whereabouts, own_places},
     settings::managed_settings_file,
-    store::{ConfigDir, NoConfigDir},
 };
-
-/// Which settings files are read, and whether they are trusted.
-#[derive(Debug, Default)]
-pub(super) struct ReadSettings {
-    sources: Vec<SettingSource>,
-    trusts_project: bool,
-    /// The user's configuration folder, if it is not the default one.
-    config: Option<PathBuf>,
-    /// The organisation's settings file, if it is not the default one.
-    managed: Option<PathBuf>,
-}
-
-impl ReadSettings {
-    /// The user's configuration folder.
-    pub(super) fn folder(&self) -> Result<ConfigDir, NoConfigDir> {
-        let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
-        match &self.config {
-            Some(folder) => Ok(ConfigDir::at(folder)),
-            None => ConfigDir::find(named.as_deref(), etcetera::home_dir().ok().as_deref()),
-        }
-    }
-}
 
 /// Settings files and project files.
 impl AgentBuilder {
@@ -165,9 +139,6 @@ pub(super) fn apply(project_config: &mut ProjectConfig, spec: &mut Spec) -> Vec<
     warnings.extend(own_places(project_config, &[], std::iter::empty(), spec));
     warnings
 }
-
-/// Environment variables from settings, for the processes that are started.
-pub(super) type Variables = BTreeMap<String, String>;
 
 impl From<ProjectConfigError> for BuildError {
     fn from(error: ProjectConfigError) -> Self {

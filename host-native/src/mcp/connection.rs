@@ -23,8 +23,8 @@ use windlass_core::{
 };
 
 use super::{
-    McpTool, StdioServer,
     process::Process,
+    stdio::StdioServer,
     wire::{Fault, Wire},
 };
 use windlass_engine::mcp::Pages;
@@ -124,8 +124,19 @@ enum Failure {
     Tool(String, JsonError),
 }
 
+impl StdioServer {
+    /// Starts the program, performs the handshake and lists its tools. It inherits the environment of this process
+    /// except the keys of the model endpoint, plus the variables of its configuration.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; no process of the server is left running then.
+    pub async fn connect(&self) -> Result<Connection, ConnectError> {
+        Connection::open(self).await
+    }
+}
+
 impl Connection {
-    pub(super) async fn open(server: &StdioServer) -> Result<Self, ConnectError> {
+    async fn open(server: &StdioServer) -> Result<Self, ConnectError> {
         let command = || server.command.clone();
         let (process, output, input) =
             Process::start(server).map_err(|source| ConnectError::Start {
@@ -229,12 +240,6 @@ impl Connection {
             due
         };
         tokio::time::sleep_until(due).await;
-    }
-
-    /// Runs a tool, given by its name on the server.
-    #[must_use]
-    pub fn tool(&self, name: impl Into<String>) -> McpTool {
-        McpTool::new(self.clone(), name.into())
     }
 
     /// The server's answer to `resources/read`, unchanged; or why there is none.

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::StdioServer;
+use super::stdio::StdioServer;
 use crate::{
     child,
     os::{Group, Kill},

@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use serde::Deserialize;
 use windlass_core::RawJson;
 
-use super::{
-    connection::{ConnectError, Connection},
-    variables::{Unset, expand},
-};
+use super::variables::{Unset, expand};
 use crate::{
     credentials::{self, Credentials},
     redact::Redactor,
@@ -224,15 +221,6 @@ impl StdioServer {
     #[must_use]
     pub fn command(&self) -> &str {
         &self.command
-    }
-
-    /// Starts the program, performs the handshake and lists its tools. It inherits the environment of this process
-    /// except the keys of the model endpoint, plus the variables of its configuration.
-    ///
-    /// # Errors
-    /// [`ConnectError`]; no process of the server is left running then.
-    pub async fn connect(&self) -> Result<Connection, ConnectError> {
-        Connection::open(self).await
     }
 }
 

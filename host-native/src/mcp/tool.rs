@@ -14,7 +14,7 @@ use windlass_core::{
     tool::{ToolCall, ToolResult},
 };
 
-use super::Connection;
+use super::connection::Connection;
 use crate::host::RunTool;
 
 /// A tool of a server. Calls become requests and can run concurrently.
@@ -24,11 +24,18 @@ pub struct McpTool {
     name: String,
 }
 
-impl McpTool {
-    pub(super) fn new(connection: Connection, name: String) -> Self {
-        Self { connection, name }
+impl Connection {
+    /// Runs a tool, given by its name on the server.
+    #[must_use]
+    pub fn tool(&self, name: impl Into<String>) -> McpTool {
+        McpTool {
+            connection: self.clone(),
+            name: name.into(),
+        }
     }
+}
 
+impl McpTool {
     /// Runs a call to its end: a result, or [`Answer::Cancelled`]. Any failure is an error result with the reason.
     pub async fn call(&self, call: &ToolCall, cancel: CancelSignal) -> Answer {
         let arguments: JsonObject = match call.input.decode() {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use url::Host;
 
-use super::{Target, TargetError};
+use super::target::{Target, TargetError};
 
 /// The allowed and denied domains.
 #[derive(Debug, Clone, Default)]

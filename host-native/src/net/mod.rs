@@ -5,10 +5,10 @@
 
 mod address;
 mod domain;
+mod resolve;
 mod target;
 
 pub(crate) use self::{
-    address::{AddressRefusal, judge_address},
     domain::{DomainList, InvalidDomain},
     target::{Target, TargetError},
 };

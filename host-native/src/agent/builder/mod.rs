@@ -19,7 +19,7 @@ use super::{
     begin::Resumes,
     builtin::Selection,
     components::Components,
-    settings::{ReadSettings, Variables},
+    read_settings::{ReadSettings, Variables},
 };
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
