@@ -5,9 +5,12 @@
 //! the approved files.
 
 mod command;
+mod error;
 mod git;
 mod handles;
 mod made;
+
+pub(super) use self::error::FileCommandError;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -35,24 +38,6 @@ use super::{
     shell::Shell,
 };
 use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
-
-/// Why a program is not started.
-pub(super) enum FileCommandError {
-    /// An argument names a file that now leads elsewhere.
-    Moved(OsString),
-    /// The named files were not approved.
-    NotApproved,
-    /// A folder contains a file from which programs take instructions.
-    CarriesInstructions(OsString, String),
-    /// A folder contains a file that a rule denies.
-    ContainsDenied(OsString, String),
-    /// A copy or move would create a path that needs approval.
-    Creates(PathBuf),
-    /// There is too much to copy or move to be checked.
-    TooMuch(PathBuf),
-    /// The error of the operating system.
-    Failed(std::io::Error),
-}
 
 impl<'p> Shell<'p> {
     /// The restriction for a program about to be started; `None` for no restriction.
