@@ -20,6 +20,10 @@ pub(super) fn place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Place {
     let (Some(confinement), Some(line)) = (policy.confinement, call.command) else {
         return Place::Anywhere;
     };
+    if call.tool.grant.is_some() {
+        // What a plugin does with the text of a command is its own affair.
+        return Place::Anywhere;
+    }
     if call.asks_outside {
         Place::AskedOutside
     } else if line.are_all(&confinement.excluded) {

@@ -71,6 +71,8 @@ pub enum Cause {
     ClosedFile(RuleName),
     /// The call reads or changes a file of the program itself that is closed to tools.
     OwnFile(String),
+    /// A path outside the directories that the tool's plugin was granted.
+    NotGranted(String),
     /// The mode.
     Mode(Mode),
     /// Reading inside the workspace needs no permission.
@@ -125,7 +127,7 @@ impl Cause {
             Self::Rules(_) | Self::ClosedFile(_) => Some("rule"),
             // The mode decides where no rule applies.
             Self::Mode(_) | Self::NoRule => Some("mode"),
-            Self::OutsideWorkspace(_) => Some("workingDir"),
+            Self::OutsideWorkspace(_) | Self::NotGranted(_) => Some("workingDir"),
             _ => Some("other"),
         }
     }
@@ -156,6 +158,9 @@ impl Cause {
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
             Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
+            Self::NotGranted(path) => format!(
+                "{path} is in no directory that the tool's plugin was granted; only whoever installed the plugin can grant one"
+            ),
             Self::OwnState => "it changes nothing outside the session".to_string(),
             Self::Confined => "the command runs confined by the operating system".to_string(),
             Self::StaysConfined => {

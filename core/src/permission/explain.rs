@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Behavior, CallFacts, Cause, Decision, HookVerdict, Mode, PermissionUpdate, PolicyContext, Rule,
-    RuleName, Specifier, Verdict, command::RuleMatch, judge, suggest,
+    RuleName, Verdict, command::RuleMatch, judge, suggest,
 };
 
 /// A decision with everything that was considered for it; as text for people, and as data.
@@ -138,7 +138,7 @@ pub fn explain(
 }
 
 fn miss(rule: &Rule, call: CallFacts<'_>) -> Fit {
-    let by_paths = matches!(rule.specifier, Specifier::Path(_)) && !call.paths.is_empty();
+    let by_paths = rule.file_pattern().is_some() && !call.paths.is_empty();
     if by_paths || rule.names_tool(&call.tool.name) {
         Fit::OtherCall
     } else {

@@ -8,7 +8,7 @@ use super::{
     Rule, RuleName, Scope, Specifier, Verdict, authority,
     command::RuleMatch,
     command_place::{Place, place},
-    glob, path_pattern, tool_name,
+    glob, grant, path_pattern, tool_name,
 };
 use crate::{
     permission::Consent,
@@ -87,6 +87,9 @@ fn decided(
     if let Some(rule) = policy.deny_rules().find(|r| found(r) == RuleMatch::Yes) {
         return decide(Verdict::Deny, Cause::rule(rule));
     }
+    if let Some(path) = grant::path_beyond(policy, call) {
+        return decide(Verdict::Deny, Cause::NotGranted(path));
+    }
     let place = place(policy, call);
     if place == Place::AskedOutside && policy.confinement.is_some_and(|it| !it.allow_outside) {
         return decide(Verdict::Deny, Cause::StaysConfined);
@@ -148,7 +151,7 @@ fn guard(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<Cause> {
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
     }
-    let closes_files = |rule: &Rule| matches!(rule.specifier, Specifier::Path(_));
+    let closes_files = |rule: &Rule| rule.file_pattern().is_some();
     let is_looked_at = || {
         policy.deny_rules().any(closes_files)
             || authority::is_guarded(policy, call) && !authority::is_approved_line(policy, call)
@@ -242,7 +245,10 @@ pub(super) fn rule_match(
 ) -> RuleMatch {
     let sure = |yes| if yes { RuleMatch::Yes } else { RuleMatch::No };
     match &rule.specifier {
-        Specifier::Path(pattern) => {
+        Specifier::Path(_) => {
+            let Some(pattern) = rule.file_pattern_for(&call.tool.name) else {
+                return RuleMatch::No;
+            };
             if call.paths.is_empty() {
                 return RuleMatch::No;
             }
@@ -260,6 +266,7 @@ pub(super) fn rule_match(
                 false => RuleMatch::Perhaps,
             }
         }
+        Specifier::Any if grant::is_about_files(rule, call) => RuleMatch::Yes,
         _ if !rule.names_tool(&call.tool.name) => RuleMatch::No,
         Specifier::Any => RuleMatch::Yes,
         Specifier::Command(pattern) => {
@@ -297,15 +304,15 @@ fn allowed_by<'r>(
 
 /// Whether a rule by itself allows a whole call.
 pub(super) fn allows_whole(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
-    if let Specifier::Path(pattern) = &rule.specifier {
-        let wanted = if rule.is_edit() {
-            Access::Write
-        } else {
-            Access::Read
+    if let Some(pattern) = rule.file_pattern_for(&call.tool.name) {
+        let is_meant = |access| match access {
+            Access::Read => !rule.is_edit(),
+            // A rule of the tool itself allows whatever the tool does with the file.
+            Access::Write => !rule.is_read(),
         };
         let patterns = path_pattern::absolute(rule, pattern, policy);
         let covered = |fact: &PathFact| {
-            fact.access == wanted && patterns.iter().any(|p| glob::covers(p, &fact.path))
+            is_meant(fact.access) && patterns.iter().any(|p| glob::covers(p, &fact.path))
         };
         return call.command.is_none() && !call.paths.is_empty() && call.paths.iter().all(covered);
     }

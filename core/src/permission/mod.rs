@@ -19,6 +19,7 @@ mod example;
 mod explain;
 mod facts;
 mod glob;
+mod grant;
 mod judge;
 mod layer;
 mod lint;
@@ -52,6 +53,7 @@ pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
 pub(crate) use facts::named_paths;
 pub use facts::{CallFacts, CallSubject, PathFact};
+pub(crate) use grant::granted_roots;
 pub use judge::judge;
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, all_faults};
 pub(crate) use lint::misspelt_tool;
@@ -63,7 +65,7 @@ pub use resolved::{ResolvePath, ResolvedPath};
 pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};
 pub use suggest::{first_rule, suggestions};
-pub use tool_name::{names_servers_tool, server_tool_name};
+pub use tool_name::{is_reserved_tool_name, names_servers_tool, server_tool_name};
 pub(crate) use tool_name::{other as other_tool_name, present as present_tool_name, server_name};
 pub use tool_set::ToolSet;
 pub use update::{
@@ -71,7 +73,7 @@ pub use update::{
 };
 
 pub(crate) use path::{is_under, lexical};
-pub(crate) use path_pattern::closed_patterns;
+pub(crate) use path_pattern::{closed_patterns, deny_patterns_for};
 pub use path_pattern::{
     closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
 };

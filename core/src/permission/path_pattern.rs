@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{PolicyContext, Rule, Specifier, glob};
+use super::{PolicyContext, Rule, glob};
 use crate::{
     environment::Environment,
     permission::ResolvePath,
@@ -71,21 +71,30 @@ pub fn literal_pattern(text: &str) -> String {
 /// approved.
 #[must_use]
 pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
+    patterns_of(policy, Rule::file_pattern)
+}
+
+/// The same for a call of one tool, which has deny rules of its own.
+pub(crate) fn deny_patterns_for(policy: &PolicyContext<'_>, tool: &str) -> Vec<DenyPattern> {
+    patterns_of(policy, |rule| rule.file_pattern_for(tool))
+}
+
+fn patterns_of(
+    policy: &PolicyContext<'_>,
+    pattern: impl Fn(&Rule) -> Option<&str>,
+) -> Vec<DenyPattern> {
     let mut patterns = Vec::new();
     for rule in policy.deny_rules() {
-        if let Specifier::Path(pattern) = &rule.specifier {
-            let access = if rule.is_edit() {
-                Access::Write
-            } else {
-                Access::Read
-            };
-            let absolute = absolute(rule, pattern, policy);
-            patterns.extend(
-                absolute
-                    .into_iter()
-                    .map(|pattern| DenyPattern { pattern, access }),
-            );
-        }
+        let Some(pattern) = pattern(rule) else {
+            continue;
+        };
+        let access = if rule.is_edit() {
+            Access::Write
+        } else {
+            Access::Read
+        };
+        let absolute = absolute(rule, pattern, policy).into_iter();
+        patterns.extend(absolute.map(|pattern| DenyPattern { pattern, access }));
     }
     patterns
 }

@@ -285,6 +285,24 @@ impl Rule {
         self.tool == "Read"
     }
 
+    /// The pattern of a rule for files: of every tool that reads or writes them, not of one tool only.
+    pub(super) fn file_pattern(&self) -> Option<&str> {
+        match &self.specifier {
+            Specifier::Path(pattern) if self.is_read() || self.is_edit() => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// The pattern of a rule for the files that a call of this tool names.
+    pub(super) fn file_pattern_for(&self, tool: &str) -> Option<&str> {
+        match &self.specifier {
+            Specifier::Path(pattern) => {
+                (self.file_pattern().is_some() || self.names_tool(tool)).then_some(pattern)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether another rule means the same, whatever its source.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         tool_name::same(&self.tool, &other.tool)
@@ -323,13 +341,7 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
             let pattern = CommandPattern::parse(inner).map_err(owned)?;
             Ok(Specifier::Command(pattern))
         }
-        _ if PATH_TOOLS.contains(&tool) => match glob::alternatives(inner) {
-            Some(patterns) => match patterns.iter().find_map(|pattern| glob::fault(pattern)) {
-                Some(fault) => Err(owned(fault)),
-                None => Ok(Specifier::Path(inner.to_owned())),
-            },
-            None => Err(owned("the braces stand for too many patterns: at most 64")),
-        },
+        _ if PATH_TOOLS.contains(&tool) => path(inner),
         "Write" | "NotebookEdit" | "MultiEdit" => Err(format!(
             "file rules for writing are spelled Edit(pattern): Edit({inner})"
         )),
@@ -354,7 +366,28 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
             start: inner.to_owned(),
             open: false,
         })),
-        _ => Err(owned("this tool takes no specifier: name it alone")),
+        // A tool of a plugin that names files. A command or a name for a tool that is not known is rather a misspelt tool.
+        _ if !tool.starts_with("mcp__") && is_anchored(inner) => path(inner),
+        _ => Err(owned(
+            "this tool takes no specifier: name it alone, or, if it is a tool that names files, with a path that begins with `/`, `~/`, `./` or `*`",
+        )),
+    }
+}
+
+/// Whether a pattern of files shows by its beginning that it is one.
+fn is_anchored(pattern: &str) -> bool {
+    ["/", "~/", "./", "*"]
+        .iter()
+        .any(|begin| pattern.starts_with(begin))
+}
+
+fn path(pattern: &str) -> Result<Specifier, String> {
+    let Some(patterns) = glob::alternatives(pattern) else {
+        return Err("the braces stand for too many patterns: at most 64".to_owned());
+    };
+    match patterns.iter().find_map(|pattern| glob::fault(pattern)) {
+        Some(fault) => Err(fault.to_owned()),
+        None => Ok(Specifier::Path(pattern.to_owned())),
     }
 }
 

@@ -36,6 +36,13 @@ pub(super) fn covered(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a name belongs to the tools of this engine, of the official one, or of MCP servers. Rules that people have written for
+/// these must not hold for a tool of somebody else that takes the name.
+#[must_use]
+pub fn is_reserved_tool_name(name: &str) -> bool {
+    KNOWN.contains(&name) || name.starts_with("mcp__")
+}
+
 /// Tools of this engine or the official one. Settings that both read contain rules for them, whether or not a session offers
 /// them.
 pub(super) const KNOWN: [&str; 46] = [

@@ -54,3 +54,56 @@ pub enum Access {
     /// Reading, creating, changing and removing.
     Write,
 }
+
+/// The directories that a plugin was granted: the most that its tools can reach. Rules and the declaration of the plugin narrow
+/// it; nothing in a session widens it.
+///
+/// ```
+/// use windlass_core::tool::{Access, PluginGrant};
+/// let grant = PluginGrant::workspace(Access::Read).directory("/data", Access::Write);
+/// assert_eq!(grant.directories.len(), 1);
+/// assert_eq!(PluginGrant::default().workspace, None);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginGrant {
+    /// The access to the workspace: the working directory of the session and its additional directories. None by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Access>,
+    /// Further directories, as absolute paths with links resolved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<GrantRoot>,
+}
+
+impl PluginGrant {
+    /// A grant of the workspace.
+    #[must_use]
+    pub fn workspace(access: Access) -> Self {
+        Self {
+            workspace: Some(access),
+            directories: Vec::new(),
+        }
+    }
+
+    /// Adds a directory, by its absolute path.
+    #[must_use]
+    pub fn directory(mut self, path: impl Into<String>, access: Access) -> Self {
+        self.directories.push(GrantRoot {
+            path: path.into(),
+            access,
+        });
+        self
+    }
+
+    /// What of it a plugin gets that declares to need at most this access; none if it declares no files.
+    #[must_use]
+    pub fn within(mut self, declared: Option<Access>) -> Self {
+        let Some(most) = declared else {
+            return Self::default();
+        };
+        self.workspace = self.workspace.map(|access| access.min(most));
+        for root in &mut self.directories {
+            root.access = root.access.min(most);
+        }
+        self
+    }
+}

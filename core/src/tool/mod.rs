@@ -13,7 +13,7 @@ mod files;
 pub use self::{
     command::{ApprovedCommand, CommandPlan, PlannedFile, ShellState, ShellVariable},
     core_tool::{CoreTool, Loading},
-    files::{Access, DenyPattern, FsGrant, GrantRoot, Observation},
+    files::{Access, DenyPattern, FsGrant, GrantRoot, Observation, PluginGrant},
 };
 pub use crate::content::{ImageSource, ResultBlock};
 use crate::json::RawJson;
@@ -52,6 +52,10 @@ pub struct ToolDefinition {
     /// Whether its definition may be deferred until it is searched for.
     #[serde(default, skip_serializing_if = "Loading::is_usual")]
     pub loading: Loading,
+    /// What the plugin of the tool was granted by whoever loaded it; none for a tool of the host itself, about whose files only
+    /// rules decide. Hosts set it for every tool of a plugin, whatever a declaration says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<PluginGrant>,
     /// Set if the core runs the tool itself; none for every tool that a host runs. It is not part of a declaration, so no plugin
     /// can claim it for its own tool.
     #[serde(skip)]
@@ -77,6 +81,7 @@ impl ToolDefinition {
             retry: RetryClass::default(),
             timeout_ms: None,
             loading: Loading::default(),
+            grant: None,
             core: None,
         }
     }

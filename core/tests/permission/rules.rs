@@ -260,3 +260,23 @@ fn a_pattern_that_readers_do_not_agree_about_is_no_rule() {
         Rule::parse(rule).unwrap();
     }
 }
+
+#[test]
+fn perm_3_a_rule_for_a_tool_of_a_plugin_takes_a_path_and_nothing_else() {
+    for rule in [
+        "CountLines(//data/**)",
+        "CountLines(~/notes/*.md)",
+        "CountLines(./src/**)",
+        "CountLines(**/*.{rs,toml})",
+    ] {
+        assert!(Rule::parse(rule).is_ok(), "{rule}");
+    }
+    for (rule, problem) in [
+        ("Bsh(npm run *)", "takes no specifier"),
+        ("CountLines(data)", "with a path that begins with"),
+        ("mcp__notes__read(/data)", "takes no specifier"),
+    ] {
+        let error = Rule::parse(rule).unwrap_err();
+        assert!(error.problem.contains(problem), "{error}");
+    }
+}

@@ -143,6 +143,18 @@ pub enum BuildError {
         /// The error of the operating system.
         reason: String,
     },
+    /// A directory that a plugin is granted cannot be opened.
+    #[error(
+        "plugin `{}`: the directory `{}` that it is granted cannot be resolved: {reason}", .plugin.display(), .directory.display()
+    )]
+    PluginGrant {
+        /// The component file as given.
+        plugin: PathBuf,
+        /// The directory as given.
+        directory: PathBuf,
+        /// The error of the operating system.
+        reason: String,
+    },
     /// A component cannot be loaded.
     #[cfg(feature = "plugins")]
     #[error(transparent)]

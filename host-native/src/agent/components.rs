@@ -7,20 +7,24 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
-use windlass_core::message::PluginInfo;
+use windlass_core::{
+    message::PluginInfo,
+    tool::{PluginGrant, ToolDefinition},
+};
 
 use super::{BuildError, offered_tool::OfferedTool};
 use crate::{
     files::Files,
     host::RunTool,
-    plugins::{Cache, Plugin, PluginHost, PluginHostConfig},
+    plugins::{Cache, Inspection, LoadError, Plugin, PluginHost, PluginHostConfig},
 };
 
 /// The component host, and the component files beside the built-in components.
 #[derive(Default)]
 pub(super) struct Components {
     pub(super) host: Option<PluginHost>,
-    pub(super) files: Vec<PathBuf>,
+    /// The component files, and what each is granted.
+    pub(super) files: Vec<(PathBuf, PluginGrant)>,
 }
 
 impl Components {
@@ -29,29 +33,36 @@ impl Components {
         let host = self.host();
         let mut tools = Vec::new();
         for component in windlass_builtin::COMPONENTS {
-            tools.extend(of_plugin(&host.load(component.name, component.bytes)?));
+            let plugin = host.load(component.name, component.bytes)?;
+            tools.extend(offered(&plugin, plugin.trusted()));
         }
         Ok(tools)
     }
 
     /// The tools of the component files, and their entries in `system/init`.
     pub(super) fn of_files(&mut self) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
-        let mut offered = Vec::new();
+        let mut tools = Vec::new();
         let mut infos = Vec::new();
         let host = self.host();
-        for path in &self.files {
+        for (path, grant) in &self.files {
             let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
                 path: path.clone(),
                 reason: error.to_string(),
             })?;
-            let plugin = host.load(&plugin_name(path), bytes)?;
-            offered.extend(of_plugin(&plugin));
+            let name = plugin_name(path);
+            Inspection::of(&bytes).map_err(|fault| LoadError {
+                component: name.clone(),
+                fault,
+            })?;
+            let plugin = host.load(&name, bytes)?;
+            let grant = with_real_paths(path, grant)?;
+            tools.extend(offered(&plugin, plugin.granted(&grant)));
             infos.push(PluginInfo {
                 name: plugin.name().to_owned(),
                 path: path.display().to_string(),
             });
         }
-        Ok((offered, infos))
+        Ok((tools, infos))
     }
 
     /// The directories of compiled components and of the keys of their seals. Only windlass may access them.
@@ -75,17 +86,30 @@ impl Components {
     }
 }
 
-/// The tools of a component.
-fn of_plugin(plugin: &Plugin) -> Vec<OfferedTool> {
+/// Tools of a component, and what runs them.
+fn offered(
+    plugin: &Plugin,
+    tools: impl Iterator<Item = ToolDefinition>,
+) -> impl Iterator<Item = OfferedTool> {
     let runner: Arc<dyn RunTool> = Arc::new(plugin.clone());
-    plugin
-        .tools()
-        .iter()
-        .map(|definition| OfferedTool {
-            definition: definition.clone(),
-            runner: Arc::clone(&runner),
-        })
-        .collect()
+    tools.map(move |definition| OfferedTool {
+        definition,
+        runner: Arc::clone(&runner),
+    })
+}
+
+/// The grant with the real paths of its directories: calls are judged by real paths.
+fn with_real_paths(plugin: &Path, grant: &PluginGrant) -> Result<PluginGrant, BuildError> {
+    let mut grant = grant.clone();
+    for root in &mut grant.directories {
+        let real = fs::canonicalize(&root.path).map_err(|error| BuildError::PluginGrant {
+            plugin: plugin.to_owned(),
+            directory: PathBuf::from(&root.path),
+            reason: error.to_string(),
+        })?;
+        root.path = real.to_string_lossy().into_owned();
+    }
+    Ok(grant)
 }
 
 /// The component host unless the embedder sets one: compiled code is kept in the user's cache directory. No grant

@@ -73,7 +73,7 @@ impl Plugin {
         let ready = self.0.ready().map_err(unavailable)?;
         let runtime = self.0.host.runtime().map_err(unavailable)?;
         let config = &self.0.host.config;
-        let limits = &config.limits;
+        let limits = &self.0.limits;
         let time = call
             .timeout_ms
             .map_or(limits.time, |ms| Duration::from_millis(ms.into()));

@@ -6,15 +6,16 @@ use std::{
 };
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use wasmparser::{ComponentTypeRef, Parser, Payload};
 use windlass_builtin::DeclarationError;
-use windlass_core::tool::ToolDefinition;
+use windlass_core::tool::{Access, PluginGrant, ToolDefinition};
 
 use super::{
     CallLimits, LogSink,
     bindings::ToolsPre,
     cache::Cache,
+    declaration::{Declaration, DeclaredTool},
     engine::Runtime,
     host::{CallState, LogLevel, LogLine},
 };
@@ -85,11 +86,16 @@ impl PluginHost {
             component: name.to_owned(),
             fault,
         };
-        let tools = read(&bytes).map_err(fault)?;
+        let (declaration, _) = read(&bytes).map_err(fault)?;
+        let access = declaration.grants.filesystem.access();
+        let limits = self.config.limits.within(&declaration.limits);
+        let tools = declaration.tools.into_iter();
         Ok(Plugin(Arc::new(Loaded {
             name: name.into(),
             bytes,
-            tools,
+            tools: tools.map(DeclaredTool::into_definition).collect(),
+            access,
+            limits,
             host: self.clone(),
             ready: OnceLock::new(),
         })))
@@ -127,6 +133,10 @@ pub(super) struct Loaded {
     pub(super) name: Arc<str>,
     bytes: Bytes,
     tools: Vec<ToolDefinition>,
+    /// The access to files that it declares at most.
+    access: Option<Access>,
+    /// Those of the host, as far as the plugin declares to need them.
+    pub(super) limits: CallLimits,
     pub(super) host: PluginHost,
     ready: OnceLock<Result<ToolsPre<CallState>, String>>,
 }
@@ -138,10 +148,27 @@ impl Plugin {
         &self.0.name
     }
 
-    /// The declared tools.
+    /// The declared tools. They reach no file: [`granted`](Self::granted) has them with a grant.
     #[must_use]
     pub fn tools(&self) -> &[ToolDefinition] {
         &self.0.tools
+    }
+
+    /// The tools with the files that they may reach: what is granted, as far as the plugin declares to need it.
+    pub fn granted(&self, grant: &PluginGrant) -> impl Iterator<Item = ToolDefinition> {
+        let grant = grant.clone().within(self.0.access);
+        self.0.tools.iter().map(move |tool| ToolDefinition {
+            grant: Some(grant.clone()),
+            ..tool.clone()
+        })
+    }
+
+    /// The tools of a component that is part of the host: only rules decide about their files.
+    pub(crate) fn trusted(&self) -> impl Iterator<Item = ToolDefinition> {
+        self.0.tools.iter().map(|tool| ToolDefinition {
+            grant: None,
+            ..tool.clone()
+        })
     }
 }
 
@@ -203,7 +230,7 @@ pub enum LoadFault {
     #[error(transparent)]
     Declaration(#[from] DeclarationError),
     /// The declaration is malformed.
-    #[error("its declaration cannot be read: {0}")]
+    #[error("its declaration cannot be read: {0}; wit/README.md describes every field")]
     DeclarationShape(String),
     /// It was made for another version of the interfaces.
     #[error("it was made for version {0} of the interfaces, this host speaks {WIT}x")]
@@ -211,6 +238,11 @@ pub enum LoadFault {
     /// The Messages API does not accept the name of a tool.
     #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
     ToolName(String),
+    /// A tool takes the name of one that rules are written for.
+    #[error(
+        "it declares a tool `{0}`, which is the name of a tool of windlass, of Claude Code or of an MCP server: rules for that one would hold for it, so it needs another name"
+    )]
+    ReservedName(String),
     /// Two tools have the same name.
     #[error("it declares the tool `{0}` twice")]
     RepeatedTool(String),
@@ -233,29 +265,33 @@ pub enum LoadFault {
     NoCall,
 }
 
-/// The part of the declaration that the host needs.
-#[derive(Deserialize)]
-struct Declaration {
-    wit: String,
-    tools: Vec<ToolDefinition>,
-}
-
-fn read(bytes: &[u8]) -> Result<Vec<ToolDefinition>, LoadFault> {
+/// Reads a component's declaration and checks what it imports and exports. Runs nothing.
+pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault> {
     if bytes.len() > MAX_COMPONENT {
         return Err(LoadFault::TooLarge(bytes.len()));
     }
     let text = windlass_builtin::declaration(bytes)?;
-    let declaration: Declaration = serde_json::from_str(text)
-        .map_err(|error| LoadFault::DeclarationShape(error.to_string()))?;
-    if !declaration.wit.starts_with(WIT) {
-        return Err(LoadFault::Version(declaration.wit));
+    // Before the rest, which another version may spell in another way.
+    let Version { wit } = from_str(text)?;
+    if !wit.starts_with(WIT) {
+        return Err(LoadFault::Version(wit));
     }
+    let declaration: Declaration = from_str(text)?;
     check_tools(&declaration.tools)?;
-    check_interfaces(bytes)?;
-    Ok(declaration.tools)
+    let imports = check_interfaces(bytes)?;
+    Ok((declaration, imports))
 }
 
-fn check_tools(tools: &[ToolDefinition]) -> Result<(), LoadFault> {
+fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {
+    serde_json::from_str(text).map_err(|error| LoadFault::DeclarationShape(error.to_string()))
+}
+
+#[derive(Deserialize)]
+struct Version {
+    wit: String,
+}
+
+fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
     if !(1..=MAX_TOOLS).contains(&tools.len()) {
         return Err(LoadFault::ToolCount(tools.len()));
     }
@@ -274,11 +310,12 @@ fn check_tools(tools: &[ToolDefinition]) -> Result<(), LoadFault> {
     Ok(())
 }
 
-/// Checks the outer component's imports and exports by name. wasmtime checks the types later.
-fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
+/// Checks the outer component's imports and exports by name, and returns the imported interfaces. wasmtime checks the types later.
+fn check_interfaces(bytes: &[u8]) -> Result<Vec<String>, LoadFault> {
     let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
     let mut depth = 0_u32;
     let mut calls = false;
+    let mut imported = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(damaged)? {
             // Nested components see only what the outer one passes on.
@@ -296,6 +333,7 @@ fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
                     if !IMPORTS.contains(&interface) {
                         return Err(LoadFault::Import(name.to_owned()));
                     }
+                    imported.push(name.to_owned());
                 }
             }
             Payload::ComponentExportSection(exports) if depth == 0 => {
@@ -307,7 +345,7 @@ fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
         }
     }
     if calls {
-        Ok(())
+        Ok(imported)
     } else {
         Err(LoadFault::NoCall)
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
+use super::declaration::DeclaredLimits;
+
 /// Limits of one call of a component. Exceeding one ends the call with an error that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLimits {
@@ -36,6 +38,25 @@ impl Default for CallLimits {
             structured: 32 << 20,
             observations: 10_000,
             log: 64 << 10,
+        }
+    }
+}
+
+impl CallLimits {
+    /// These limits, or what a plugin declares to need where that is less.
+    pub(super) fn within(&self, declared: &DeclaredLimits) -> Self {
+        let time = declared
+            .timeout_ms
+            .map(|ms| Duration::from_millis(ms.into()));
+        Self {
+            time: time.map_or(self.time, |time| time.min(self.time)),
+            memory: declared
+                .memory_bytes
+                .map_or(self.memory, |bytes| bytes.min(self.memory)),
+            content: declared
+                .output_bytes
+                .map_or(self.content, |bytes| bytes.min(self.content)),
+            ..self.clone()
         }
     }
 }

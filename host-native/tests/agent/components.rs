@@ -7,7 +7,10 @@ use windlass::{
     plugins::{Cache, PluginHost, PluginHostConfig},
 };
 
-use crate::support::{Model, calls, done_after, messages, text};
+use crate::{
+    guest,
+    support::{Model, calls, done_after, messages, text},
+};
 
 #[tokio::test]
 async fn card_3_wasmtime_starts_with_the_first_call_of_a_component_and_not_before() {
@@ -60,17 +63,14 @@ async fn card_3_a_path_of_very_many_names_is_refused_at_once() {
 #[tokio::test]
 async fn conf_8_a_component_file_gives_its_tools_and_is_named_in_init() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("my-files.wasm");
-    std::fs::write(&path, windlass_builtin::FILES).unwrap();
-    std::fs::write(folder.path().join("note.txt"), "buy milk\n").unwrap();
-    let model = Model::of(json!([
-        calls(&[("Read", json!({ "file_path": "note.txt" }))]),
-        done_after("buy milk", false),
-    ]));
+    let path = folder.path().join("my-tool.wasm");
+    let answers = "(i32.store16 (i32.const 2080) (i32.const 0x6b6f)) (call $text (i32.const 2080) (i32.const 2))";
+    std::fs::write(&path, guest::component(answers)).unwrap();
+    let model = Model::of(json!([calls(&[("t", json!({}))]), done_after("ok", false)]));
     let agent = model
         .agent()
         .plugin(&path)
-        .allowed_tools(["Read"])
+        .allowed_tools(["t"])
         .cwd(folder.path())
         .build()
         .unwrap();
@@ -78,9 +78,9 @@ async fn conf_8_a_component_file_gives_its_tools_and_is_named_in_init() {
     let Some(Message::System(SystemMessage::Init(init))) = messages.first() else {
         panic!("{messages:?}");
     };
-    assert_eq!(init.plugins[0].name, "my-files");
+    assert_eq!(init.plugins[0].name, "my-tool");
     assert_eq!(init.plugins[0].path, path.to_str().unwrap());
-    assert!(init.tools.contains(&"Grep".to_owned()));
+    assert!(init.tools.contains(&"t".to_owned()));
     model.verify();
 }
 

@@ -13,9 +13,12 @@ mod contexts;
 mod control;
 mod endings;
 mod examples;
+#[path = "../guest/mod.rs"]
+mod guest;
 mod hooks;
 mod mcp_servers;
 mod permissions;
+mod plugins;
 mod programs;
 mod queries;
 mod races;

@@ -2,6 +2,7 @@
 //! in a language that helps against it.
 
 #![allow(clippy::unwrap_used)]
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::path::Path;
 

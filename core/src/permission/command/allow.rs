@@ -246,7 +246,7 @@ fn edits_workspace(part: &Part, policy: &PolicyContext<'_>, facts: &[PathFact]) 
 /// Whether a deny rule covers something below a folder, judged by its text. For rules that apply in any folder (`**`), the host
 /// has searched the folder ([`ResolvedPath::holds`](crate::permission::ResolvedPath::holds)).
 fn lies_below(rule: &Rule, folder: &str, policy: &PolicyContext<'_>) -> bool {
-    let Specifier::Path(pattern) = &rule.specifier else {
+    let Some(pattern) = rule.file_pattern() else {
         return false;
     };
     let patterns = path_pattern::absolute(rule, pattern, policy);

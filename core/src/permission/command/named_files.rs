@@ -14,9 +14,7 @@ use super::{
     invocation::Invocation,
     named::{Argument, may_change},
 };
-use crate::permission::{
-    PolicyContext, Rule, Specifier, glob, path::lexical, path_pattern, protected_place,
-};
+use crate::permission::{PolicyContext, Rule, glob, path::lexical, path_pattern, protected_place};
 
 /// More directories than a line enters; others are checked when the plan runs.
 const MOST_BASES: usize = 64;
@@ -38,9 +36,9 @@ impl CommandLine {
         &self,
         policy: &'r PolicyContext<'_>,
     ) -> Option<&'r Rule> {
-        let closing = |rule: &'r Rule| match &rule.specifier {
-            Specifier::Path(pattern) => Some((rule, path_pattern::absolute(rule, pattern, policy))),
-            _ => None,
+        let closing = |rule: &'r Rule| {
+            let pattern = rule.file_pattern()?;
+            Some((rule, path_pattern::absolute(rule, pattern, policy)))
         };
         let closing: Vec<(&Rule, Vec<String>)> = policy.deny_rules().filter_map(closing).collect();
         if closing.is_empty() {

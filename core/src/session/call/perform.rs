@@ -13,7 +13,10 @@ use crate::{
     id::Millis,
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{PathFact, PolicyContext, closed_patterns, deny_patterns, runs_outside},
+    permission::{
+        PathFact, PolicyContext, closed_patterns, deny_patterns_for, granted_roots, is_under,
+        runs_outside,
+    },
     tool::{Access, CoreTool, FsGrant, GrantRoot, ToolCall, ToolDefinition},
 };
 
@@ -166,17 +169,18 @@ fn wants_background(tool: &ToolDefinition, input: &RawJson) -> bool {
     field.is_some_and(|field| fields.get(field).is_some_and(|value| value.get() == "true"))
 }
 
-/// The grant of a call: the workspace as far as the call names it, and what else was approved.
+/// The grant of a call: the workspace, or the directories of its plugin, as far as the call names them, and what else was
+/// approved.
 fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
     let mut grant = FsGrant {
         cwd: policy.environment.cwd.clone(),
         roots: Vec::new(),
         // Set even if nothing is granted: a host that confines commands denies them these files.
-        deny: deny_patterns(policy),
+        deny: deny_patterns_for(policy, &tool.name),
     };
     // The files that a command names are judged, but the command is not limited to them: a host that confines commands confines
     // them to the workspace.
-    if tool.command_param.is_some() && policy.confinement.is_some() {
+    if tool.command_param.is_some() && policy.confinement.is_some() && tool.grant.is_none() {
         for root in policy.workspace_roots() {
             add_root(&mut grant, root, Access::Write);
         }
@@ -186,15 +190,16 @@ fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) 
     }
     grant.deny.extend(closed_patterns(policy.environment));
     for fact in paths {
-        // Read access covers the whole workspace; write access only the paths that were judged.
-        let workspace = policy
-            .workspace_roots()
-            .filter(|root| crate::permission::is_under(root, &fact.path))
-            .max_by_key(|root| root.len());
-        if let Some(root) = workspace {
+        // Read access covers the whole directory; write access only the paths that were judged.
+        let containing = granted_roots(tool, policy)
+            .filter(|(root, _)| is_under(root, &fact.path))
+            .max_by_key(|(root, _)| root.len());
+        if let Some((root, _)) = containing {
             add_root(&mut grant, root, Access::Read);
         }
-        if workspace.is_none() || fact.access == Access::Write {
+        // Outside the workspace a tool of the host gets what was judged, and no more.
+        let is_outside = containing.is_none() && tool.grant.is_none();
+        if is_outside || fact.access == Access::Write {
             add_root(&mut grant, &fact.path, fact.access);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+#[cfg(feature = "plugins")]
+use windlass_core::tool::{Access, PluginGrant};
 use windlass_core::{
     agent::AgentDefinition,
     context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
@@ -109,11 +111,24 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds the tools of a component file. The component can access the files that its calls name, as far as the
-    /// rules allow, and nothing else: no other file, no network, no environment variable, no process.
+    /// Adds the tools of a component file, which reach the files of the workspace as far as the plugin declares to need them and
+    /// rules let them, and nothing else: no other file, no network, no environment variable, no process. An allow rule that names
+    /// a tool lets it run; it opens no file outside of the workspace.
     #[cfg(feature = "plugins")]
-    pub fn plugin(mut self, path: impl Into<PathBuf>) -> Self {
-        self.components.files.push(path.into());
+    pub fn plugin(self, path: impl Into<PathBuf>) -> Self {
+        self.plugin_granted(path, PluginGrant::workspace(Access::Write))
+    }
+
+    /// The same, with other directories: [`PluginGrant::default`] for none.
+    ///
+    /// ```no_run
+    /// use windlass::{Agent, core::tool::{Access, PluginGrant}};
+    /// let grant = PluginGrant::workspace(Access::Read).directory("/srv/data", Access::Read);
+    /// let agent = Agent::builder().plugin_granted("count.wasm", grant);
+    /// ```
+    #[cfg(feature = "plugins")]
+    pub fn plugin_granted(mut self, path: impl Into<PathBuf>, grant: PluginGrant) -> Self {
+        self.components.files.push((path.into(), grant));
         self
     }
 

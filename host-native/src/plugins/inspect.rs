@@ -1,0 +1,42 @@
+//! What a component file says of itself, without running it.
+
+use sha2::{Digest as _, Sha256};
+use windlass_core::permission::is_reserved_tool_name;
+
+use super::{
+    component::{LoadFault, read},
+    declaration::Declaration,
+};
+
+/// What a component declares and imports.
+#[derive(Debug, Clone)]
+pub struct Inspection {
+    /// The digest of the whole file, code and declaration: `sha256:` and hexadecimal digits.
+    pub digest: String,
+    /// The size of the file in bytes.
+    pub bytes: usize,
+    /// What it declares.
+    pub declaration: Declaration,
+    /// The interfaces that it imports, with their versions.
+    pub imports: Vec<String>,
+}
+
+impl Inspection {
+    /// Reads a component of somebody else. Runs nothing.
+    ///
+    /// # Errors
+    /// [`LoadFault`]: why it would not be loaded as a plugin.
+    pub fn of(bytes: &[u8]) -> Result<Self, LoadFault> {
+        let (declaration, imports) = read(bytes)?;
+        let mut names = declaration.tools.iter().map(|tool| &tool.name);
+        if let Some(name) = names.find(|name| is_reserved_tool_name(name)) {
+            return Err(LoadFault::ReservedName(name.clone()));
+        }
+        Ok(Self {
+            digest: format!("sha256:{:x}", Sha256::digest(bytes)),
+            bytes: bytes.len(),
+            declaration,
+            imports,
+        })
+    }
+}
