@@ -23,6 +23,7 @@ pub mod frontmatter;
 pub mod machine;
 pub mod mcp;
 pub mod path;
+pub mod plugin;
 pub mod project;
 pub mod project_config;
 pub mod project_key;

@@ -109,6 +109,8 @@ pub mod mcp;
 pub mod model_server;
 mod net;
 mod os;
+#[cfg(feature = "engine")]
+mod plugin_dir;
 #[cfg(feature = "plugins")]
 pub mod plugins;
 mod project;

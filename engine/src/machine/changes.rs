@@ -25,7 +25,7 @@ use super::{
 };
 use crate::protocol::{
     flags::effort,
-    initialize::Initialize,
+    initialize::{GivenPlugin, Initialize},
     reply::{Reply, ReplyError},
     request::SettingsFile,
 };
@@ -231,22 +231,27 @@ impl Engine {
         self.reread(Reread::OutputStyles(id));
     }
 
-    /// Reads commands, agents and servers again. Plugins themselves are not supported.
-    pub(super) fn reload_plugins(&mut self, id: String, adds: bool, refuse_if_busy: bool) {
-        let refusal = if adds {
-            Some(ReplyError::new(
-                "nothing was reloaded: plugins are not loaded here",
-            ))
-        } else if refuse_if_busy && self.outbox.frames.is_busy() {
+    /// Reads the folders of plugins, commands, agents and servers again, and those of further plugins.
+    pub(super) fn reload_plugins(
+        &mut self,
+        id: String,
+        adds: Vec<GivenPlugin>,
+        refuse_if_busy: bool,
+    ) {
+        if refuse_if_busy && self.outbox.frames.is_busy() {
             let text = "nothing was reloaded: a turn is under way";
-            Some(ReplyError::coded("reload_plugins_busy", text))
-        } else {
-            None
-        };
-        match refusal {
-            Some(refusal) => self.reply(&id, &refusal.into()),
-            None => self.reread(Reread::Plugins(id)),
+            let refusal = ReplyError::coded("reload_plugins_busy", text);
+            return self.reply(&id, &refusal.into());
         }
+        let initialize = self.prepared.as_ref().map(|it| it.initialize.clone());
+        let mut initialize = initialize.unwrap_or_default();
+        let known = initialize.plugins.get_or_insert_default();
+        for plugin in adds {
+            if !known.contains(&plugin) {
+                known.push(plugin);
+            }
+        }
+        self.reconfigure(initialize, Reread::Plugins(id));
     }
 
     fn plugins_reread(&mut self, id: &str) {
@@ -254,9 +259,12 @@ impl Engine {
         let prepared = self.prepared.as_ref();
         let offers = prepared.map(|it| it.spec().initialization());
         let (commands, agents) = offers.map(|it| (it.commands, it.agents)).unzip();
+        let plugins = prepared.map(|it| it.spec().environment.plugins.clone());
+        let failed = prepared.map_or(0, |it| it.config.failed_plugins);
         let reply = Reply::with(json!({
-            "commands": commands.unwrap_or_default(), "agents": agents.unwrap_or_default(), "plugins": [],
-            "mcpServers": self.server_status()["mcpServers"], "error_count": 0,
+            "commands": commands.unwrap_or_default(), "agents": agents.unwrap_or_default(),
+            "plugins": plugins.unwrap_or_default(),
+            "mcpServers": self.server_status()["mcpServers"], "error_count": failed,
         }));
         self.reply(id, &reply);
     }

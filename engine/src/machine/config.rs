@@ -13,7 +13,7 @@ use windlass_core::{
 use super::{Face, Launch};
 use crate::{
     project::ProjectFiles,
-    protocol::initialize::Initialize,
+    protocol::{flags::PluginDir, initialize::Initialize},
     settings::{LoadedSettings, SettingSources, SourcedSettings},
 };
 
@@ -48,6 +48,8 @@ pub struct ConfigureRequest {
     pub managed_settings: Option<RawJson>,
     /// Further tools to remove.
     pub disallowed_tools: Vec<String>,
+    /// Further plugins.
+    pub plugins: Vec<PluginDir>,
 }
 
 impl ConfigureRequest {
@@ -58,6 +60,9 @@ impl ConfigureRequest {
             settings: initialize.settings.clone(),
             managed_settings: initialize.managed_settings.clone(),
             disallowed_tools: (initialize.disallowed_tools.iter().flatten().cloned()).collect(),
+            plugins: (initialize.plugins.iter().flatten())
+                .map(|plugin| plugin.folder().clone())
+                .collect(),
         }
     }
 }
@@ -88,10 +93,14 @@ pub struct Configuration {
     pub commands: BTreeSet<String>,
     /// The MCP servers of the project's own file (`.mcp.json`).
     pub project_servers: BTreeMap<String, RawJson>,
+    /// The MCP servers of plugins.
+    pub plugin_servers: BTreeMap<String, RawJson>,
     /// The MCP servers of the command line.
     pub given_servers: BTreeMap<String, RawJson>,
     /// Warnings for the user: what was left out, and why.
     pub warnings: Vec<String>,
+    /// The number of plugins that could not be loaded; the warnings say why.
+    pub failed_plugins: usize,
 }
 
 /// A completed configuration, ready for sessions.
@@ -133,8 +142,10 @@ impl Configuration {
             variables: BTreeMap::new(),
             commands: BTreeSet::new(),
             project_servers: BTreeMap::new(),
+            plugin_servers: BTreeMap::new(),
             given_servers: BTreeMap::new(),
             warnings: Vec::new(),
+            failed_plugins: 0,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Command {
     pub model: Option<String>,
     /// The source that it comes from.
     pub source: SettingSource,
+    /// The plugin that it comes from, whose name precedes its own.
+    pub plugin: Option<String>,
     body: String,
 }
 
@@ -99,6 +101,7 @@ impl Command {
             allowed_tools: rules?,
             model: given("model")?.filter(|model| model != "inherit"),
             source,
+            plugin: None,
             body: body.to_owned(),
         })
     }

@@ -8,6 +8,8 @@
 //! | output styles | `output-styles/*.md` | `.claude/output-styles/*.md` |
 //! | instructions | `CLAUDE.md` | `CLAUDE.md`, `.claude/CLAUDE.md`; `CLAUDE.local.md` with the source *local* |
 //!
+//! Plugins have the same folders in their own; what is in them is named `plugin:name` ([`plugin`](crate::plugin)).
+//!
 //! Only selected sources are read. If both sources define the same name, the project's definition is used. A file that cannot
 //! be used is left out and listed in [`ProjectFiles::problems`]; the other files are used all the same.
 //!
@@ -21,6 +23,7 @@
 mod agent;
 mod command;
 mod find;
+mod load;
 mod memory;
 mod read;
 mod skill;
@@ -46,11 +49,7 @@ pub use self::{
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
     skill::{SkillFileError, parse_skill_file},
 };
-use crate::{
-    frontmatter::Document,
-    path::TextPath,
-    settings::{SettingSource, SettingSources},
-};
+use crate::{path::TextPath, settings::SettingSource};
 
 /// The places to read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,14 +62,13 @@ pub struct ProjectPlaces {
     pub home: Option<TextPath>,
 }
 
-/// The files of one source.
-struct Files<'a> {
-    reader: &'a dyn ReadProject,
-    source: SettingSource,
-    /// The folder that contains them.
-    folder: TextPath,
-    /// The folder in which project files must lie after following links.
-    project: &'a TextPath,
+/// The folder of a plugin, whose commands, agents, skills and output styles are named after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginFolder {
+    /// The name of the plugin.
+    pub name: String,
+    /// Its folder.
+    pub folder: TextPath,
 }
 
 /// The files that were found.
@@ -98,13 +96,6 @@ fn is_of_folder(skill: &Skill, folder: &TextPath) -> bool {
     directory.is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder))
 }
 
-/// The name that an agent's file claims even if it is otherwise invalid: its `name` field, or else the file name.
-fn agent_name(path: &TextPath, text: &str) -> String {
-    let fields = Document::parse(text).ok().and_then(|it| it.front);
-    let said = fields.and_then(|fields| Some(fields.text("name").ok()??.to_owned()));
-    said.unwrap_or_else(|| path.file_stem().unwrap_or_default().to_owned())
-}
-
 /// A file that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
@@ -113,52 +104,6 @@ pub struct FileProblem {
     pub path: TextPath,
     /// The reason, and how to fix it.
     pub problem: String,
-}
-
-impl ProjectPlaces {
-    /// Loads the files of the sources. `reader` opens them.
-    #[must_use]
-    pub fn load(&self, sources: SettingSources, reader: &dyn ReadProject) -> ProjectFiles {
-        let mut found = ProjectFiles::default();
-        // The stronger source comes last: its entries replace earlier ones.
-        for source in [SettingSource::User, SettingSource::Project] {
-            if let Some(folder) = self.folder(source).filter(|_| sources.has(source)) {
-                let files = Files {
-                    reader,
-                    source,
-                    folder,
-                    project: &self.cwd,
-                };
-                found.read_agents(&files);
-                found.read_commands(&files);
-                found.read_skills(&files);
-                found.read_styles(&files);
-            }
-        }
-        found.commands.sort_by(|a, b| a.name.cmp(&b.name));
-        found.skills.sort_by(|a, b| a.name.cmp(&b.name));
-        found.output_styles.sort_by(|a, b| a.name.cmp(&b.name));
-        found.memory = memory::load(self, sources, reader, &mut found.problems);
-        found
-    }
-
-    fn folder(&self, source: SettingSource) -> Option<TextPath> {
-        match source {
-            SettingSource::User => self.config.clone(),
-            SettingSource::Project | SettingSource::Local => Some(self.cwd.join(".claude")),
-        }
-    }
-}
-
-impl Files<'_> {
-    fn read(&self, path: &TextPath) -> Result<Option<ReadFile>, String> {
-        match self.source {
-            SettingSource::User => self.reader.read_own(path),
-            SettingSource::Project | SettingSource::Local => {
-                (self.reader).read(path, std::slice::from_ref(self.project))
-            }
-        }
-    }
 }
 
 impl ProjectFiles {
@@ -280,6 +225,7 @@ impl ProjectFiles {
             return None;
         }
         let source = command.map(|command| match command.source {
+            _ if command.plugin.is_some() => "plugin",
             SettingSource::User => "user",
             SettingSource::Project => "project",
             SettingSource::Local => "local",
@@ -291,99 +237,5 @@ impl ProjectFiles {
             command_source: source.map(ToOwned::to_owned),
             prompt: prompt.to_owned(),
         })
-    }
-
-    /// The text of a file; `None`, with a problem, if it may not or cannot be read.
-    fn text(&mut self, path: &TextPath, files: &Files<'_>) -> Option<String> {
-        match files.read(path) {
-            Ok(file) => Some(file?.text),
-            Err(problem) => {
-                let path = path.clone();
-                self.problems.push(FileProblem { path, problem });
-                None
-            }
-        }
-    }
-
-    fn read_agents(&mut self, files: &Files<'_>) {
-        let source = match files.source {
-            SettingSource::User => AgentSource::User,
-            SettingSource::Project | SettingSource::Local => AgentSource::Project,
-        };
-        let folder = files.folder.join("agents");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
-            let Some(text) = self.text(&path, files) else {
-                continue;
-            };
-            match parse_agent_file(path.as_str(), &text, source) {
-                Ok(agent) => self.agents.push(agent),
-                Err(error) => {
-                    let problem = format!("line {}: {}", error.line, error.problem);
-                    self.unusable_agents
-                        .push((agent_name(&path, &text), source));
-                    self.problems.push(FileProblem { path, problem });
-                }
-            }
-        }
-    }
-
-    fn read_commands(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("commands");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
-            let Some(text) = self.text(&path, files) else {
-                continue;
-            };
-            let below = path.strip_prefix(&folder);
-            match Command::parse(below.as_ref().unwrap_or(&path), &text, files.source) {
-                Ok(command) => {
-                    self.commands.retain(|known| known.name != command.name);
-                    self.commands.push(command);
-                }
-                Err(error) => {
-                    let problem = error.to_string();
-                    self.problems.push(FileProblem { path, problem });
-                }
-            }
-        }
-    }
-
-    fn read_skills(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("skills");
-        for folder in find::folders(files.reader, &folder, &mut self.problems) {
-            let path = folder.join("SKILL.md");
-            let name = folder.file_name().unwrap_or_default();
-            let Some(text) = self.text(&path, files) else {
-                continue;
-            };
-            match parse_skill_file(&text, name) {
-                Ok(skill) => {
-                    self.skills.retain(|known| known.name != skill.name);
-                    self.skills.push(skill.in_directory(folder.as_str()));
-                }
-                Err(error) => {
-                    let problem = error.to_string();
-                    self.problems.push(FileProblem { path, problem });
-                }
-            }
-        }
-    }
-
-    fn read_styles(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("output-styles");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
-            let Some(text) = self.text(&path, files) else {
-                continue;
-            };
-            match style::parse(&text, path.file_stem().unwrap_or_default()) {
-                Ok(style) => {
-                    self.output_styles.retain(|known| known.name != style.name);
-                    self.output_styles.push(style);
-                }
-                Err(error) => {
-                    let problem = error.to_string();
-                    self.problems.push(FileProblem { path, problem });
-                }
-            }
-        }
     }
 }

@@ -6,6 +6,7 @@ use std::{
 use windlass_core::{agent::Agents, context::MemoryScope};
 
 use super::*;
+use crate::settings::SettingSources;
 
 /// Files in memory, without permission rules.
 #[derive(Default)]
@@ -104,7 +105,7 @@ impl World {
 
     fn load(&self, sources: &str) -> ProjectFiles {
         self.places()
-            .load(SettingSources::parse(sources).unwrap(), self)
+            .load(SettingSources::parse(sources).unwrap(), &[], self)
     }
 
     fn memory(&self, sources: &str) -> Vec<String> {
@@ -329,7 +330,7 @@ fn ctx_6_within_a_repository_the_folders_above_count_too() {
     world.put("repo/a/b/CLAUDE.md", "inner");
     let mut places = world.places();
     places.cwd = "/repo/a/b".into();
-    let memory = places.load(SettingSources::ALL, &world).memory;
+    let memory = places.load(SettingSources::ALL, &[], &world).memory;
     let texts: Vec<&str> = memory.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(texts, ["outer", "inner"]);
 }
@@ -398,7 +399,7 @@ fn ctx_6_instructions_of_a_folder_bring_in_what_lies_in_it_or_in_the_project() {
     world.put("repo/a/own.md", "own");
     let mut places = world.places();
     places.cwd = "/repo/a".into();
-    let found = places.load(SettingSources::ALL, &world);
+    let found = places.load(SettingSources::ALL, &[], &world);
     let texts = found.memory.iter().map(|m| m.text.split(' ').next());
     let texts: Vec<&str> = texts.flatten().collect();
     assert_eq!(texts, ["outer", "notes", "own", "inner"]);
@@ -498,7 +499,7 @@ impl ReadProject for Disk {
 fn a_folder_without_end_is_searched_so_far_and_named() {
     let disk = Disk { listed: 0.into() };
     let places = World::new().places();
-    let files = places.load(SettingSources::parse("project").unwrap(), &disk);
+    let files = places.load(SettingSources::parse("project").unwrap(), &[], &disk);
     // Agents, commands and styles; skills are searched one folder deep.
     assert_eq!(disk.listed.get(), 3 * (MAX_ENTRIES + 1) + 300);
     let mut named: Vec<_> = (files.problems.iter())
@@ -538,4 +539,39 @@ fn no_agent_of_the_project_takes_the_place_of_the_persons_own() {
         let mut unusable = found.unusable_agents.iter();
         assert!(unusable.all(|(_, source)| *source == AgentSource::User));
     }
+}
+
+#[test]
+fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
+    let world = World::new();
+    world.put("user/commands/fix.md", "Fix of the user.");
+    world.put("plugins/lint/commands/fix.md", "Fix $ARGUMENTS.");
+    world.put("plugins/lint/commands/deep/all.md", "Fix all.");
+    world.put(
+        "plugins/lint/agents/reviewer.md",
+        &agent("reviewer", "Review."),
+    );
+    world.put(
+        "plugins/lint/skills/notes/SKILL.md",
+        "---\ndescription: Notes.\n---\nWrite notes.",
+    );
+    world.put(
+        "plugins/lint/agents/broken.md",
+        "---\nname: broken\n---\nx\n",
+    );
+    let lint = PluginFolder {
+        name: "lint".into(),
+        folder: "/plugins/lint".into(),
+    };
+    let sources = SettingSources::parse("user").unwrap();
+    let found = world.places().load(sources, &[lint], &world);
+    let commands: Vec<&str> = found.commands.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(commands, ["fix", "lint:deep:all", "lint:fix"]);
+    assert_eq!(found.agents[0].name, "lint:reviewer");
+    assert_eq!(found.skills[0].name, "lint:notes");
+    assert_eq!(found.unusable_agents[0].0, "lint:broken");
+    assert_eq!(found.expand("/lint:fix it").unwrap().text, "Fix it.");
+    assert_eq!(found.expand("/fix").unwrap().text, "Fix of the user.");
+    let hooks_hear = found.expansion("/lint:fix it").unwrap();
+    assert_eq!(hooks_hear.command_source.as_deref(), Some("plugin"));
 }

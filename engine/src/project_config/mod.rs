@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_core::{
     RawJson, Spec,
     context::OutputStyle,
-    permission::{Layer, Layered},
+    permission::{Layer, Layered, Source},
 };
 
 pub use self::brought::{Brought, BroughtKind};
@@ -20,7 +20,8 @@ pub use self::flags::{FlagFacts, FlagsError, rules_of_unknown_tools};
 use crate::{
     machine::resolved_model,
     path::TextPath,
-    project::ProjectFiles,
+    plugin::Plugin,
+    project::{PluginFolder, ProjectFiles},
     protocol::flags::effort,
     settings::{
         LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, is_plain,
@@ -56,6 +57,8 @@ pub struct ProjectConfig {
     pub runs_programs: bool,
     /// The project's files; read once the permission rules, which apply to them, are known.
     pub project: ProjectFiles,
+    /// The plugins, in the order in which they were named.
+    pub plugins: Vec<Plugin>,
     /// The servers of the project's `.mcp.json`, or why it cannot be used.
     pub servers: Result<BTreeMap<String, RawJson>, String>,
     /// The names of the variables that programs inherit anyway.
@@ -88,6 +91,7 @@ impl ProjectConfig {
             is_trusted: false,
             runs_programs: false,
             project: ProjectFiles::default(),
+            plugins: Vec::new(),
             servers: Ok(BTreeMap::new()),
             inherited: BTreeSet::new(),
             has_shell: false,
@@ -204,6 +208,12 @@ impl ProjectConfig {
                 (hooks.commands.iter()).map(|hook| format!("not run: the hook `{}`", hook.command)),
             ),
         }
+        for plugin in &self.plugins {
+            let ignored = plugin.ignored.iter();
+            warnings.extend(
+                ignored.map(|what| format!("without effect in the plugin {}: {what}", plugin.name)),
+            );
+        }
         self.style(spec);
         for agent in &self.project.agents {
             spec.tools.agents.add(agent.clone());
@@ -247,7 +257,23 @@ impl ProjectConfig {
     /// the trust of a user.
     #[must_use]
     pub fn hooks(&self) -> SettingsHooks {
-        self.settings.hooks(self.runs_programs)
+        let mut hooks = self.settings.hooks(self.runs_programs);
+        if !self.settings.are_hooks_off(self.runs_programs) {
+            for plugin in &self.plugins {
+                hooks.add(Source::CliArg, &plugin.hooks);
+            }
+        }
+        hooks
+    }
+
+    /// The folders of the plugins, for [`ProjectPlaces::load`](crate::project::ProjectPlaces::load).
+    #[must_use]
+    pub fn plugin_folders(&self) -> Vec<PluginFolder> {
+        let plugins = self.plugins.iter().map(|plugin| PluginFolder {
+            name: plugin.name.clone(),
+            folder: plugin.folder.clone(),
+        });
+        plugins.collect()
     }
 
     /// Sets the output style by name. The name is reported as written, even if no such style is known.

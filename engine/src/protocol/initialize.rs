@@ -14,7 +14,7 @@ use windlass_core::{
     permission::Mode,
 };
 
-use super::{CAPABILITIES, PROTOCOL_VERSION};
+use super::{CAPABILITIES, PROTOCOL_VERSION, flags::PluginDir};
 
 /// The fields of `initialize`. All are optional; unknown fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -59,7 +59,24 @@ pub struct Initialize {
     /// Tools to remove.
     pub disallowed_tools: Option<Vec<String>>,
     /// Plugins.
-    pub plugins: Option<RawJson>,
+    pub plugins: Option<Vec<GivenPlugin>>,
+}
+
+/// A plugin in a request. Other types than `local` are refused by name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum GivenPlugin {
+    /// A folder on this machine.
+    Local(PluginDir),
+}
+
+impl GivenPlugin {
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &PluginDir {
+        let Self::Local(folder) = self;
+        folder
+    }
 }
 
 /// The callbacks of one matcher.
@@ -282,6 +299,7 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
     for (name, sent) in [
         ("mcp_servers_applied", request.mcp_servers.is_some()),
         ("settings_applied", request.settings.is_some()),
+        ("plugins_applied", request.plugins.is_some()),
         (
             "managed_settings_applied",
             request.managed_settings.is_some(),

@@ -8,7 +8,10 @@ use serde::{Deserialize, de::DeserializeOwned};
 use windlass_core::{RawJson, permission::Mode, spec::ThinkingDisplay};
 
 use self::fields::*;
-use super::{initialize::Initialize, reply::ReplyError};
+use super::{
+    initialize::{GivenPlugin, Initialize},
+    reply::ReplyError,
+};
 
 /// A control request. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +125,7 @@ pub enum Request {
     /// Read plugins, commands and agents again.
     ReloadPlugins {
         /// Also load these plugins.
-        adds: bool,
+        adds: Vec<GivenPlugin>,
         /// Refuse while anything is running.
         refuse_if_busy: bool,
     },
@@ -284,7 +287,7 @@ impl Request {
                     refuse_if_busy,
                 } = fields.all()?;
                 Self::ReloadPlugins {
-                    adds: !add_plugins.unwrap_or_default().is_empty(),
+                    adds: add_plugins.unwrap_or_default(),
                     refuse_if_busy: refuse_if_busy.unwrap_or_default(),
                 }
             }

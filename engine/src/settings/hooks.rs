@@ -65,7 +65,8 @@ pub struct SettingsHooks {
 }
 
 impl SettingsHooks {
-    pub(super) fn add(&mut self, source: Source, settings: &HookSettings) {
+    /// Adds the hooks of a source.
+    pub(crate) fn add(&mut self, source: Source, settings: &HookSettings) {
         for (matcher, commands) in &settings.commands {
             // Each command has its own timeout.
             for command in commands {

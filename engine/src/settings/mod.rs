@@ -339,20 +339,28 @@ impl LoadedSettings {
     #[must_use]
     pub fn hooks(&self, trusted: bool) -> SettingsHooks {
         let mut hooks = SettingsHooks::default();
-        let mut counting = (self.sources.iter())
-            .filter(|sourced| trusted || !sourced.source.belongs_to_folder())
-            .peekable();
-        // An untrusted folder may neither add hooks nor disable them.
-        let off = counting
-            .clone()
-            .find_map(|it| it.settings.disable_all_hooks);
-        if off == Some(true) || counting.peek().is_none() {
+        if self.are_hooks_off(trusted) {
             return hooks;
         }
-        for sourced in counting {
+        for sourced in self.counting(trusted) {
             hooks.add(sourced.source, &sourced.settings.hooks);
         }
         hooks
+    }
+
+    /// Whether a source disables all hooks.
+    #[must_use]
+    pub fn are_hooks_off(&self, trusted: bool) -> bool {
+        let off = self
+            .counting(trusted)
+            .find_map(|it| it.settings.disable_all_hooks);
+        off == Some(true)
+    }
+
+    /// The sources that count for hooks: an untrusted folder may neither add hooks nor disable them.
+    fn counting(&self, trusted: bool) -> impl Iterator<Item = &SourcedSettings> {
+        let sources = self.sources.iter();
+        sources.filter(move |sourced| trusted || !sourced.source.belongs_to_folder())
     }
 
     /// The folder to which rules with a single `/` are relative.

@@ -45,6 +45,9 @@ pub(crate) enum Command {
     /// The sessions of this folder.
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Plugins: WASM components with tools.
+    #[command(subcommand)]
+    Plugin(PluginCommand),
     /// A model for tests that says what a script tells it to.
     #[command(subcommand)]
     Model(ModelCommand),
@@ -276,6 +279,14 @@ pub(crate) struct PermissionArgs {
     #[arg(long, value_name = "JSON", value_parser = SandboxSettings::parse)]
     pub(crate) sandbox: Option<SandboxSettings>,
 
+    /// Load a plugin: a folder with commands, agents, skills, hooks, MCP servers and components, or one component (.wasm).
+    #[arg(long, value_name = "PATH", action = ArgAction::Append)]
+    pub(crate) plugin_dir: Vec<PathBuf>,
+
+    /// Of plugins, load no hooks and no MCP servers, which run with your rights.
+    #[arg(long)]
+    pub(crate) components_only: bool,
+
     /// More directories the tools may work in.
     #[arg(long, alias = "addDir", value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
     pub(crate) add_dir: Vec<PathBuf>,
@@ -320,6 +331,22 @@ pub(crate) struct DemoArgs {
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommand {
+    /// Say what a component declares and asks for, and whether it would be loaded. Runs nothing.
+    Check(PluginCheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginCheckArgs {
+    /// The component, a `.wasm` file.
+    pub(crate) file: PathBuf,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

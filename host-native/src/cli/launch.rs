@@ -8,7 +8,7 @@ use windlass_core::{
     permission::{Mode, Rule},
 };
 use windlass_engine::protocol::{
-    flags::{Flags, Provider},
+    flags::{Flags, PluginDir, Provider},
     frames::StateFrames,
 };
 
@@ -47,6 +47,7 @@ pub(crate) fn launch(
     launch.longest_frame = None;
     launch.tells_refusals = false;
     launch.has_person = has_person;
+    launch.needs_plugins = true;
     launch.needs_prompt_tool = true;
     launch = with_permissions(launch, &args.permissions);
     launch.price_files.extend(args.prices.clone());
@@ -94,6 +95,13 @@ fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
         permission_prompt_tool: Some("stdio".to_owned()),
         settings: args.settings.clone(),
         setting_sources: args.setting_sources.as_ref().map(names),
+        plugin_dirs: (args.plugin_dir.iter())
+            .map(|path| PluginDir {
+                path: path.display().to_string(),
+                without_servers: false,
+            })
+            .collect(),
+        components_only: args.components_only,
         add_dirs: (args.add_dir.iter())
             .map(|directory| directory.display().to_string())
             .collect(),

@@ -6,88 +6,21 @@ use std::{
     sync::Arc,
 };
 
-use windlass_core::{
-    RawJson, Spec, agent::ModelAliases, permission::Rule, provider::openai::ChatCompletions,
-    spec::ToolSearchSetting,
-};
+use windlass_core::{RawJson, Spec, agent::ModelAliases, spec::ToolSearchSetting};
 use windlass_engine::{
-    machine::{
-        BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
-    },
-    project_config::{FlagFacts, FlagsError, rules_of_unknown_tools},
+    machine::{ConfigNumber, Configuration, ConfigureRequest},
+    project_config::{FlagFacts, rules_of_unknown_tools},
     protocol::flags::Provider,
     settings::SettingSources,
 };
 
-use super::launch::Launch;
+use super::{agent::plugins, launch::Launch, start_error::StartError};
 use crate::{
-    Agent, BuildError,
+    Agent,
     http::Auth,
-    project_config::{ProjectConfig, ProjectConfigError, Whereabouts, own_places, read_config},
-    sandbox::{Sandbox, SandboxError, in_words},
-    settings::SettingsError,
+    project_config::{ProjectConfig, Whereabouts, own_places, read_config},
+    sandbox::{Sandbox, in_words},
 };
-
-/// Why an engine cannot start. Nothing was written to its output; the message is for standard error.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A file named by a flag cannot be used.
-    #[error("--{flag} `{path}`: {reason}")]
-    File {
-        /// The flag.
-        flag: &'static str,
-        /// The file.
-        path: String,
-        /// Why it cannot be used.
-        reason: String,
-    },
-    /// The value of a flag is invalid.
-    #[error("--{flag}: {reason}")]
-    Flag {
-        /// The flag.
-        flag: &'static str,
-        /// What is wrong with its value.
-        reason: String,
-    },
-    /// The combination of flags is invalid.
-    #[error(transparent)]
-    Flags(#[from] FlagsError),
-    /// A settings file cannot be used.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// The settings contain invalid rules; without them, more would be allowed than intended.
-    #[error("the permissions of the settings cannot be used: {0}")]
-    Permissions(String),
-    /// The settings require a sandbox, and it is not available.
-    #[error(
-        "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: {0}"
-    )]
-    NoSandbox(String),
-    /// The sandbox settings are invalid; without them, commands could access more than intended.
-    #[error("the settings of the sandbox cannot be used: {0}")]
-    Sandbox(#[from] SandboxError),
-    /// The folder's files have changed since a person agreed to them.
-    #[error(
-        "the files of this folder are not what you were asked about: they were changed since, and nothing was started. Start again to see what they do now"
-    )]
-    NotAsAgreed,
-    /// Something that the project's files provide cannot be used.
-    #[error(transparent)]
-    Complete(#[from] CompleteError),
-    /// The agent cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-}
-
-impl From<ProjectConfigError> for StartError {
-    fn from(error: ProjectConfigError) -> Self {
-        match error {
-            ProjectConfigError::Settings(error) => error.into(),
-            ProjectConfigError::Permissions(problem) => Self::Permissions(problem),
-        }
-    }
-}
 
 /// What sessions are built from.
 pub(super) struct ResolvedConfig {
@@ -98,6 +31,8 @@ pub(super) struct ResolvedConfig {
     pub(super) sandbox: Option<Sandbox>,
     /// What was left out, and why; for standard error.
     pub(super) warnings: Vec<String>,
+    /// The number of plugins that could not be loaded.
+    pub(super) failed_plugins: usize,
 }
 
 /// Combines flags, environment and the files on the disk, for an agent built from the flags. From an SDK's request,
@@ -115,6 +50,27 @@ pub(super) fn resolved_config(
     }
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
     warnings.extend(project_config.apply_permissions(&mut spec)?);
+    spec.environment.plugins.clear();
+    let (plugins, left_out) = plugins(launch, request)?;
+    let failed_plugins = left_out.len();
+    warnings.extend(left_out);
+    for plugin in plugins {
+        spec.environment.plugins.push(plugin.info);
+        let Some(plugin) = plugin.plugin else {
+            continue;
+        };
+        // What is started later is read from there.
+        spec.environment
+            .own_directories
+            .push(plugin.folder.to_string());
+        warnings.extend(plugin.runs().map(|what| {
+            format!(
+                "the plugin {} has {what}, which run with your rights: --components-only leaves that out",
+                plugin.name
+            )
+        }));
+        project_config.found.plugins.push(plugin);
+    }
     warnings.extend(project_config.apply(&mut spec));
     if launch.agreed.is_some() {
         let found = &mut project_config.found;
@@ -149,6 +105,7 @@ pub(super) fn resolved_config(
         project_config,
         sandbox,
         warnings,
+        failed_plugins,
     })
 }
 
@@ -235,6 +192,7 @@ impl ResolvedConfig {
             spec,
             project_config,
             mut warnings,
+            failed_plugins,
             ..
         } = self;
         let project_config = project_config.found;
@@ -243,6 +201,8 @@ impl ResolvedConfig {
             BTreeMap::new()
         });
         let mut given_servers = BTreeMap::new();
+        let plugins = project_config.plugins.iter();
+        let plugin_servers = plugins.flat_map(|plugin| plugin.servers.clone()).collect();
         for text in &launch.flags.mcp_configs {
             match read_config(text) {
                 Ok(more) => given_servers.extend(more),
@@ -265,73 +225,12 @@ impl ResolvedConfig {
             settings: project_config.settings,
             project: Arc::new(project_config.project),
             project_servers,
+            plugin_servers,
             given_servers,
             warnings,
+            failed_plugins,
             spec: Arc::new(spec),
         }
-    }
-}
-
-/// The agent described by flags and environment, without these tools.
-pub(super) fn agent(launch: &Launch, disallowed: &[String]) -> Result<Agent, StartError> {
-    let flags = &launch.flags;
-    let endpoint = launch.endpoint();
-    let mut builder = Agent::builder();
-    if flags.provider == Provider::OpenAi {
-        if flags.model.is_none() {
-            return Err(StartError::Flag {
-                flag: "provider",
-                reason: "openai needs --model: servers of this kind have no model in common"
-                    .to_owned(),
-            });
-        }
-        builder = builder.provider(ChatCompletions::at(&endpoint.base_url));
-    }
-    let mut deny = flags.disallowed_tools.clone();
-    deny.extend(disallowed.iter().cloned());
-    builder = builder
-        .endpoint(endpoint)
-        .partial_messages(flags.include_partial_messages)
-        .free_workspace_reads(true)
-        .betas(flags.betas.iter().cloned())
-        .allowed_tools(rules("allowedTools", flags.allowed_tools.clone())?)
-        .disallowed_tools(rules("disallowedTools", deny)?);
-    builder = match &flags.tools {
-        None => builder.builtin_tools(),
-        Some(names) if is_default(names) => builder.builtin_tools(),
-        Some(names) => {
-            let known = names
-                .iter()
-                .filter(|name| BUILTIN_TOOLS.contains(&name.as_str()));
-            builder.tools(known.cloned())
-        }
-    };
-    if let Some(turns) = flags.max_turns {
-        builder = builder.max_turns(turns);
-    }
-    if let Some(amount) = flags.max_budget {
-        builder = builder.max_budget(amount);
-    }
-    if let Some(cwd) = &launch.cwd {
-        builder = builder.cwd(cwd);
-    }
-    for directory in &flags.add_dirs {
-        builder = builder.add_dir(directory);
-    }
-    for prices in &launch.price_files {
-        builder = builder.prices_file(prices);
-    }
-    Ok(builder.build()?)
-}
-
-/// Parses rules. Any invalid one is an error, since its intention is unknown.
-fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartError> {
-    match texts.iter().find_map(|text| Rule::parse(text).err()) {
-        None => Ok(texts),
-        Some(error) => Err(StartError::Flag {
-            flag,
-            reason: error.to_string(),
-        }),
     }
 }
 

@@ -14,8 +14,10 @@ use windlass_core::{
 use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
 use super::{
-    build::{ResolvedConfig, StartError, agent, resolved_config},
+    agent::agent,
+    build::{ResolvedConfig, resolved_config},
     launch::Launch,
+    start_error::StartError,
 };
 use crate::{
     Agent,
@@ -82,10 +84,19 @@ impl Configurations {
     fn resolved_config(&self, request: &ConfigureRequest) -> Result<ResolvedConfig, StartError> {
         let known = self.state().agent.clone();
         let agent = match known {
-            Some((disallowed, agent)) if disallowed == request.disallowed_tools => agent,
-            _ => agent(&self.launch, &request.disallowed_tools)?,
+            Some((disallowed, agent))
+                if disallowed == request.disallowed_tools && !self.has_plugins(request) =>
+            {
+                agent
+            }
+            _ => agent(&self.launch, request)?,
         };
         resolved_config(&self.launch, agent, request)
+    }
+
+    /// Whether an agent has components of plugins, which may have changed since it was built.
+    fn has_plugins(&self, request: &ConfigureRequest) -> bool {
+        !self.launch.flags.plugin_dirs.is_empty() || !request.plugins.is_empty()
     }
 
     fn keep(&self, resolved_config: ResolvedConfig, request: &ConfigureRequest) -> Configuration {

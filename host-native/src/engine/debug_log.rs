@@ -18,7 +18,7 @@ use windlass_core::{
 };
 use windlass_engine::machine::Topic;
 
-use super::{build::StartError, launch::Launch};
+use super::{launch::Launch, start_error::StartError};
 use crate::{redact::Redactor, store::LineFile};
 
 /// The destination of log lines. Cloning is cheap; without a log, nothing is done.

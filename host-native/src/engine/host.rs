@@ -21,11 +21,11 @@ use windlass_engine::{
 };
 
 use super::{
-    build::StartError,
     configurations::Configurations,
     debug_log::{DebugLog, what_runs},
     launch::{Journals, Launch},
     look::look,
+    start_error::StartError,
 };
 use crate::{
     checkpoints::SessionCheckpoints,

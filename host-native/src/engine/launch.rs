@@ -89,6 +89,8 @@ pub struct Launch {
     pub agreed: Option<Vec<Brought>>,
     /// Whether the reason why no session starts is also printed on standard error, where SDKs look for it.
     pub tells_refusals: bool,
+    /// Whether a plugin that cannot be loaded keeps the engine from starting. SDKs expect that it is left out, with a warning.
+    pub needs_plugins: bool,
     /// Whether there is a person whom the model can ask.
     pub has_person: bool,
     /// Whether a session requires the MCP tool for permission prompts at its start. An SDK gets the error only when
@@ -228,6 +230,7 @@ impl Launch {
             trust: ProjectTrust::default(),
             agreed: None,
             tells_refusals: true,
+            needs_plugins: false,
             has_person: true,
             needs_prompt_tool: false,
             sandbox,

@@ -8,6 +8,7 @@
 //!                         └── effects ─▶ EngineHost (store, settings, tools, hooks, servers, files) ── outcomes ──┘
 //! ```
 
+mod agent;
 mod build;
 mod configurations;
 mod debug_log;
@@ -16,13 +17,14 @@ mod launch;
 mod look;
 mod permissions;
 mod serve;
+mod start_error;
 mod stream;
 
 pub use self::{
-    build::StartError,
     launch::{Launch, LaunchError, Recording},
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
+    start_error::StartError,
 };
 pub use crate::project_config::{ProjectTrust, read_config as read_servers};
 pub use windlass_engine::{

@@ -16,8 +16,10 @@ use windlass_engine::{
 };
 
 use super::{
-    build::{ResolvedConfig, StartError, agent, resolved_config, whereabouts},
+    agent::agent,
+    build::{ResolvedConfig, resolved_config, whereabouts},
     launch::Launch,
+    start_error::StartError,
 };
 use crate::{host::resolve_all, project_config::ProjectConfig};
 
@@ -99,7 +101,8 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
 
 /// Reads flags and files, without an SDK's request.
 fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
-    resolved_config(launch, agent(launch, &[])?, &ConfigureRequest::default())
+    let request = ConfigureRequest::default();
+    resolved_config(launch, agent(launch, &request)?, &request)
 }
 
 /// The same, with the resulting configuration.

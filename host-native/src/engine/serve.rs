@@ -12,9 +12,9 @@ use windlass_core::Uuid;
 use windlass_engine::machine::{Ending, Engine, Input, drive};
 
 use super::{
-    build::StartError,
     host::Host,
     launch::Launch,
+    start_error::StartError,
     stream::{read, write},
 };
 use crate::random::random_seed;

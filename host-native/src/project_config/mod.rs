@@ -141,7 +141,10 @@ impl ProjectConfig {
             warnings.push(format!("left out: {folder}: its name is not UTF-8"));
         }
         let reader = ProjectFilesReader::new(spec);
-        self.found.project = self.project_places.load(self.found.sources, &reader);
+        let plugins = self.found.plugin_folders();
+        self.found.project = self
+            .project_places
+            .load(self.found.sources, &plugins, &reader);
         warnings.extend(self.found.apply(spec));
         warnings
     }

@@ -12,11 +12,14 @@ mod demo;
 mod engine_endings;
 mod environment;
 mod flags;
+#[path = "../guest/mod.rs"]
+mod guest;
 mod journal;
 mod led_to;
 mod output;
 mod permission;
 mod places;
+mod plugins;
 mod project;
 mod prompts;
 mod provider;

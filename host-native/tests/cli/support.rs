@@ -78,7 +78,9 @@ impl Windlass {
     }
 
     pub(crate) fn write(&self, name: &str, content: &str) {
-        std::fs::write(self.workspace.path().join(name), content).unwrap();
+        let path = self.workspace.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
     }
 
     pub(crate) fn file(&self, name: &str) -> String {

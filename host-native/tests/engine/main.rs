@@ -20,6 +20,8 @@ mod control;
 mod core_tools;
 mod debugging;
 mod endings;
+#[path = "../guest/mod.rs"]
+mod guest;
 mod hook_answers;
 mod hook_events;
 mod hook_inputs;
@@ -30,6 +32,7 @@ mod long_frames;
 mod looking;
 mod models;
 mod permissions;
+mod plugins;
 mod prompts;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -491,7 +491,7 @@ pub(super) fn memory(bytes: &[u8]) {
         cwd: "/project".into(),
         home: Some("/home".into()),
     };
-    let files = places.load(SettingSources::ALL, &TwoFiles(text));
+    let files = places.load(SettingSources::ALL, &[], &TwoFiles(text));
     assert!(files.memory.len() <= 2);
 }
 

@@ -33,6 +33,10 @@ impl Engine {
                 let added = servers.add(name, server.clone(), config.is_trusted);
                 added.is_of_project = true;
             }
+            for (name, server) in &config.plugin_servers {
+                // A plugin is somebody else's: its programs get no key of a model server.
+                servers.add(name, server.clone(), false);
+            }
         }
         let mut given: BTreeMap<&String, &RawJson> = config.given_servers.iter().collect();
         given.extend(prepared.initialize.mcp_servers.iter().flatten());

@@ -19,6 +19,8 @@ use windlass_core::{
     spec::{Effort, Thinking, ThinkingDisplay},
 };
 
+use serde::Deserialize;
+
 pub use self::value::{effort, rules_of};
 use crate::settings::SandboxSettings;
 
@@ -127,6 +129,11 @@ pub struct Flags {
     pub project_config_root: Option<String>,
     /// `--add-dir`.
     pub add_dirs: Vec<String>,
+    /// `--plugin-dir`, `--plugin-dir-no-mcp`.
+    pub plugin_dirs: Vec<PluginDir>,
+    /// `--components-only`: of plugins, load the sandboxed components and the Markdown files, and nothing that runs with the
+    /// rights of the user.
+    pub components_only: bool,
     /// `--mcp-config`: JSON, or paths of files.
     pub mcp_configs: Vec<String>,
     /// `--strict-mcp-config`: use no other MCP servers than those of `--mcp-config`.
@@ -165,6 +172,17 @@ impl Flags {
     pub fn only_given_servers(&self) -> bool {
         self.bare || self.strict_mcp_config
     }
+}
+
+/// A plugin that is to be loaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginDir {
+    /// Its folder, or a component file.
+    pub path: String,
+    /// Whether its MCP servers are left out.
+    #[serde(default, rename = "skipMcpDiscovery")]
+    pub without_servers: bool,
 }
 
 /// An invalid command line.

@@ -10,7 +10,7 @@ use windlass_core::{
 use crate::settings::SandboxSettings;
 
 use super::{
-    FlagError, Flags, Provider,
+    FlagError, Flags, PluginDir, Provider,
     value::{effort, rules_of, words_of},
 };
 
@@ -212,7 +212,14 @@ impl Flags {
                     _ => return Err(wrong(format!("takes host or none, not `{text}`"))),
                 }
             }
-            "plugin-dir" | "plugin-dir-no-mcp" | "channels" => self.ignored.push(name.to_owned()),
+            "plugin-dir" | "plugin-dir-no-mcp" => {
+                self.plugin_dirs.extend(some(text).map(|path| PluginDir {
+                    path,
+                    without_servers: name == "plugin-dir-no-mcp",
+                }));
+            }
+            "components-only" => self.components_only = true,
+            "channels" => self.ignored.push(name.to_owned()),
             "debug" => {
                 self.debug = true;
                 self.debug_topics.extend(words_of(&text));
@@ -308,6 +315,7 @@ fn takes(name: &str) -> Option<Takes> {
         | "allow-dangerously-skip-permissions"
         | "dangerously-skip-permissions"
         | "managed-settings-in-initialize"
+        | "components-only"
         | "debug-to-stderr" => Takes::Nothing,
         "debug" | "resume" => Takes::MaybeValue,
         "input-format"

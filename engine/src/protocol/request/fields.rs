@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use windlass_core::RawJson;
 
 use super::SettingsFile;
+use crate::protocol::initialize::GivenPlugin;
 
 /// Distinguishes null from an absent field.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
@@ -121,7 +122,7 @@ pub(super) struct UpdateSettings {
 
 #[derive(Deserialize)]
 pub(super) struct ReloadPlugins {
-    pub(super) add_plugins: Option<Vec<RawJson>>,
+    pub(super) add_plugins: Option<Vec<GivenPlugin>>,
     pub(super) refuse_if_busy: Option<bool>,
 }
 

@@ -1,0 +1,347 @@
+//! Plugins as folders: what they bring, read from their files.
+//!
+//! | what | where |
+//! |---|---|
+//! | name, version, description | `.claude-plugin/plugin.json`; without it, the plugin is called like its folder |
+//! | commands, agents, skills | `commands/**/*.md`, `agents/**/*.md`, `skills/*/SKILL.md`, each named `plugin:name` |
+//! | hooks | `hooks/hooks.json`, or `hooks` in the manifest |
+//! | MCP servers | `.mcp.json`, or `mcpServers` in the manifest |
+//! | tools as components | `components/*.wasm`, which the host loads |
+//!
+//! `${CLAUDE_PLUGIN_ROOT}` in hooks and servers stands for the folder. Whoever names a folder as a plugin lets its hooks and
+//! servers run with the rights of the user; its components have what they are granted.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use windlass_core::RawJson;
+
+use crate::{path::TextPath, settings::HookSettings};
+
+/// Stands for the plugin's folder in the commands of hooks and servers.
+const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+
+/// The longest name of a plugin, in bytes.
+const LONGEST_NAME: usize = 64;
+
+/// What a plugin's folder brings, apart from its Markdown files and components.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plugin {
+    /// Its name, which precedes the names of its commands, agents and skills.
+    pub name: String,
+    /// Its folder, as a real path.
+    pub folder: TextPath,
+    /// The hooks that run commands.
+    pub hooks: HookSettings,
+    /// The MCP servers, by the names under which sessions know them (`plugin:name:server`).
+    pub servers: BTreeMap<String, RawJson>,
+    /// What is in the folder and has no effect.
+    pub ignored: Vec<String>,
+}
+
+/// Why a folder is no plugin that can be loaded. Nothing of it is used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the plugin {folder} cannot be loaded: {file}: {problem}")]
+pub struct PluginError {
+    /// The folder.
+    pub folder: TextPath,
+    /// The file in it.
+    pub file: String,
+    /// What is wrong with it, and what to do.
+    pub problem: String,
+}
+
+/// How the files of a plugin are read: by their path in its folder. `None` if there is no such file.
+pub type ReadPluginFile<'a> = &'a dyn Fn(&str) -> Result<Option<String>, String>;
+
+/// `.claude-plugin/plugin.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Manifest {
+    name: Option<String>,
+    hooks: Option<RawJson>,
+    mcp_servers: Option<RawJson>,
+    commands: Option<RawJson>,
+    agents: Option<RawJson>,
+    skills: Option<RawJson>,
+    output_styles: Option<RawJson>,
+    lsp_servers: Option<RawJson>,
+}
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+impl Plugin {
+    /// Reads a plugin's folder. With `components_only`, nothing that runs with the rights of the user is read.
+    ///
+    /// # Errors
+    /// [`PluginError`] naming the file: a plugin is loaded as a whole or not at all.
+    pub fn read(
+        folder: TextPath,
+        components_only: bool,
+        read: ReadPluginFile<'_>,
+    ) -> Result<Self, PluginError> {
+        let files = PluginFiles { folder, read };
+        let manifest: Manifest = files.json(MANIFEST)?.unwrap_or_default();
+        let name = match &manifest.name {
+            Some(name) => name.clone(),
+            None => files.folder.file_name().unwrap_or_default().to_owned(),
+        };
+        if !is_name(&name) {
+            return Err(files.fault(
+                MANIFEST,
+                format!(
+                    "`{name}` is no name of a plugin, which takes 1 to {LONGEST_NAME} small letters, digits and hyphens: write another `name`"
+                ),
+            ));
+        }
+        let mut plugin = Self {
+            name,
+            ..Self::default()
+        };
+        if !components_only {
+            plugin.hooks = files.hooks(manifest.hooks.as_ref())?;
+            plugin.servers = files.servers(manifest.mcp_servers.as_ref(), &plugin.name)?;
+            plugin.ignored = manifest.not_followed();
+        }
+        plugin.folder = files.folder;
+        Ok(plugin)
+    }
+
+    /// What of it runs with the rights of the user, as a phrase; `None` if nothing does.
+    #[must_use]
+    pub fn runs(&self) -> Option<String> {
+        let hooks = self
+            .hooks
+            .commands
+            .iter()
+            .map(|(_, hooks)| hooks.len())
+            .sum();
+        let counted = |count: usize, one: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            many => Some(format!("{many} {one}s")),
+        };
+        let parts = [
+            counted(hooks, "hook"),
+            counted(self.servers.len(), "MCP server"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+}
+
+impl Manifest {
+    /// The keys that name files elsewhere, which are not looked for there.
+    fn not_followed(&self) -> Vec<String> {
+        let keys = [
+            ("commands", &self.commands),
+            ("agents", &self.agents),
+            ("skills", &self.skills),
+            ("outputStyles", &self.output_styles),
+            ("lspServers", &self.lsp_servers),
+        ];
+        let given = keys.into_iter().filter(|(_, value)| value.is_some());
+        given
+            .map(|(key, _)| format!("`{key}` of its plugin.json"))
+            .collect()
+    }
+}
+
+/// The files of a plugin.
+struct PluginFiles<'a> {
+    folder: TextPath,
+    read: ReadPluginFile<'a>,
+}
+
+impl PluginFiles<'_> {
+    fn fault(&self, file: &str, problem: String) -> PluginError {
+        PluginError {
+            folder: self.folder.clone(),
+            file: file.to_owned(),
+            problem,
+        }
+    }
+
+    fn json<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<Option<T>, PluginError> {
+        let text = (self.read)(file).map_err(|problem| self.fault(file, problem))?;
+        let Some(text) = text else {
+            return Ok(None);
+        };
+        self.parsed(file, &text).map(Some)
+    }
+
+    fn parsed<T: for<'de> Deserialize<'de>>(
+        &self,
+        file: &str,
+        text: &str,
+    ) -> Result<T, PluginError> {
+        // A byte order mark is not part of the text.
+        let text = text.trim_start_matches('\u{feff}');
+        serde_json::from_str(text).map_err(|error| self.fault(file, error.to_string()))
+    }
+
+    /// A value of the manifest that is given itself, or as the name of a file in the folder; without one, the usual file.
+    fn value<T: for<'de> Deserialize<'de>>(
+        &self,
+        given: Option<&RawJson>,
+        usual: &str,
+    ) -> Result<Option<T>, PluginError> {
+        let Some(given) = given else {
+            return self.json(usual);
+        };
+        let Ok(file) = given.decode::<String>() else {
+            return self.parsed(MANIFEST, &self.rooted(given.get())).map(Some);
+        };
+        let file = file.trim_start_matches("./");
+        let found = self.json(file)?;
+        match found {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.fault(file, format!("{MANIFEST} names it, and it does not exist"))),
+        }
+    }
+
+    fn hooks(&self, given: Option<&RawJson>) -> Result<HookSettings, PluginError> {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct HooksFile {
+            hooks: Option<RawJson>,
+        }
+        const USUAL: &str = "hooks/hooks.json";
+        let Some(value) = self.value::<RawJson>(given, USUAL)? else {
+            return Ok(HookSettings::default());
+        };
+        // The file has them under the key `hooks`, beside a description.
+        let file: HooksFile = value.decode().unwrap_or_default();
+        let hooks = file.hooks.unwrap_or(value);
+        self.parsed(USUAL, &self.rooted(hooks.get()))
+    }
+
+    fn servers(
+        &self,
+        given: Option<&RawJson>,
+        plugin: &str,
+    ) -> Result<BTreeMap<String, RawJson>, PluginError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct ServersFile {
+            mcp_servers: BTreeMap<String, RawJson>,
+        }
+        const USUAL: &str = ".mcp.json";
+        let Some(value) = self.value::<RawJson>(given, USUAL)? else {
+            return Ok(BTreeMap::new());
+        };
+        let text = self.rooted(value.get());
+        // A map of servers, or one with the map under its usual key.
+        let servers = match serde_json::from_str::<ServersFile>(&text) {
+            Ok(file) => file.mcp_servers,
+            Err(_) => self.parsed(USUAL, &text)?,
+        };
+        let named = servers.into_iter();
+        Ok(named
+            .map(|(server, config)| (format!("plugin:{plugin}:{server}"), config))
+            .collect())
+    }
+
+    /// A JSON text with the folder in place of its variable.
+    fn rooted(&self, json: &str) -> String {
+        let folder = RawJson::string(self.folder.as_str());
+        // Without its quotation marks: it stands within a string.
+        let inner = folder
+            .get()
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        json.replace(ROOT, inner.unwrap_or_default())
+    }
+}
+
+/// Names precede those of commands and servers, so their characters are restricted.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Result<Plugin, PluginError> {
+        read_as(files, false)
+    }
+
+    fn read_as(files: &[(&str, &str)], components_only: bool) -> Result<Plugin, PluginError> {
+        let read = |path: &str| {
+            let file = files.iter().find(|(name, _)| *name == path);
+            Ok(file.map(|(_, text)| (*text).to_owned()))
+        };
+        Plugin::read(
+            TextPath::from("/plugins/my plugin\"s/lint"),
+            components_only,
+            &read,
+        )
+    }
+
+    const HOOKS: &str = r#"{"description": "d", "hooks": {"PreToolUse": [
+        {"matcher": "Bash", "hooks": [{"type": "command", "command": "\"${CLAUDE_PLUGIN_ROOT}\"/check"}]}]}}"#;
+
+    #[test]
+    fn a_folder_without_a_manifest_is_called_like_the_folder() {
+        assert_eq!(read(&[]).unwrap().name, "lint");
+        let named = read(&[(MANIFEST, r#"{"name": "lint-rust", "version": "1.0"}"#)]);
+        assert_eq!(named.unwrap().name, "lint-rust");
+    }
+
+    #[test]
+    fn conf_3_hooks_and_servers_know_their_folder() {
+        let servers = r#"{"mcpServers": {"db": {"command": "${CLAUDE_PLUGIN_ROOT}/serve"}}}"#;
+        let plugin = read(&[("hooks/hooks.json", HOOKS), (".mcp.json", servers)]).unwrap();
+        let (_, hooks) = &plugin.hooks.commands[0];
+        assert_eq!(hooks[0].command, "\"/plugins/my plugin\"s/lint\"/check");
+        let config = plugin.servers["plugin:lint:db"].get();
+        assert!(
+            config.contains(r#"/plugins/my plugin\"s/lint/serve"#),
+            "{config}"
+        );
+        assert_eq!(plugin.runs().as_deref(), Some("1 hook and 1 MCP server"));
+        let quiet = read_as(&[("hooks/hooks.json", HOOKS), (".mcp.json", servers)], true).unwrap();
+        assert_eq!(quiet.runs(), None);
+    }
+
+    #[test]
+    fn conf_3_a_manifest_gives_hooks_and_servers_itself_or_names_their_files() {
+        let given = r#"{"name": "a", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]},
+            "mcpServers": {"db": {"command": "y"}}, "commands": "./other"}"#;
+        let plugin = read(&[(MANIFEST, given)]).unwrap();
+        assert_eq!(plugin.hooks.commands.len(), 1);
+        assert!(plugin.servers.contains_key("plugin:a:db"));
+        assert_eq!(plugin.ignored, ["`commands` of its plugin.json"]);
+        let named = r#"{"name": "a", "hooks": "./h.json"}"#;
+        let plugin = read(&[(MANIFEST, named), ("h.json", HOOKS)]).unwrap();
+        assert_eq!(plugin.hooks.commands.len(), 1);
+    }
+
+    #[test]
+    fn conf_3_what_is_wrong_with_a_plugin_is_said_with_its_file() {
+        for (files, parts) in [
+            (vec![(MANIFEST, "{")], [MANIFEST, "line 1"]),
+            (
+                vec![(MANIFEST, r#"{"name": "A b"}"#)],
+                ["`A b`", "small letters"],
+            ),
+            (
+                vec![(MANIFEST, r#"{"hooks": "gone.json"}"#)],
+                ["gone.json", "does not exist"],
+            ),
+            (
+                vec![("hooks/hooks.json", r#"{"hooks": 3}"#)],
+                ["hooks/hooks.json", "list of hooks"],
+            ),
+            (vec![(".mcp.json", "[]")], [".mcp.json", "map"]),
+        ] {
+            let error = read(&files).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `windlass plugin`: what a component is, before anybody trusts it.
+
+use std::{fmt::Write as _, fs};
+
+use serde_json::json;
+use windlass::plugins::{DeclaredLimits, DeclaredTool, Inspection};
+use windlass_core::tool::Access;
+
+use super::{
+    Exit,
+    args::{PluginCheckArgs, PluginCommand},
+    plain::{fit, one_line},
+    start_error::StartError,
+    terminal::Stage,
+};
+
+/// The columns that the description of a tool may take.
+const DESCRIPTION: usize = 72;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`StartError`]: the file cannot be read.
+pub(crate) fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
+    let PluginCommand::Check(args) = command;
+    let (text, exit) = check(&args)?;
+    Ok(match Stage::stdout().write(&text) {
+        Ok(()) => exit,
+        Err(_) => Exit::PipeClosed,
+    })
+}
+
+fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
+    let bytes = fs::read(&args.file).map_err(|error| StartError::File {
+        what: "the component",
+        path: args.file.clone(),
+        reason: error.to_string(),
+    })?;
+    let inspection = match Inspection::of(&bytes) {
+        Ok(inspection) => inspection,
+        Err(fault) if args.json => {
+            let refused = json!({"loads": false, "problem": fault.to_string()});
+            return Ok((format!("{refused}\n"), Exit::Failed));
+        }
+        Err(fault) => {
+            let name = args.file.display();
+            return Ok((
+                format!("{name} would not be loaded: {fault}\n"),
+                Exit::Failed,
+            ));
+        }
+    };
+    let doubts = doubts(&inspection);
+    let text = match args.json {
+        true => format!("{}\n", as_json(&inspection, &doubts)),
+        false => as_text(&inspection, &doubts),
+    };
+    Ok((text, Exit::Done))
+}
+
+/// What loads, but does not do what its author may think.
+fn doubts(inspection: &Inspection) -> Vec<String> {
+    let declaration = &inspection.declaration;
+    let mut doubts = Vec::new();
+    if !declaration.grants.http.is_empty() {
+        doubts.push(
+            "it asks for the network, which this host grants to no plugin: every request is refused"
+                .to_owned(),
+        );
+    }
+    let granted = declaration.grants.filesystem.access();
+    for tool in &declaration.tools {
+        let name = one_line(&tool.name);
+        if tool.description.trim().is_empty() {
+            doubts.push(format!(
+                "{name} has no description: a model cannot know what it is for"
+            ));
+        }
+        let beyond = tool
+            .paths
+            .iter()
+            .filter(|path| granted.is_none_or(|most| path.access > most));
+        for path in beyond {
+            doubts.push(format!(
+                "{name} wants to {} `{}`, but the plugin asks for {}: every call with it is refused",
+                verb(path.access),
+                one_line(&path.field),
+                granted.map_or("no files", |_| "files to read only"),
+            ));
+        }
+    }
+    doubts
+}
+
+fn verb(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+    }
+}
+
+fn as_json(inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
+    let declaration = &inspection.declaration;
+    let limits = &declaration.limits;
+    let tool = |tool: &DeclaredTool| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "readOnly": tool.annotations.read_only,
+            "paths": tool.paths,
+        })
+    };
+    json!({
+        "loads": true,
+        "name": declaration.name,
+        "version": declaration.version,
+        "wit": declaration.wit,
+        "digest": inspection.digest,
+        "bytes": inspection.bytes,
+        "imports": inspection.imports,
+        "filesystem": declaration.grants.filesystem.access().map(verb),
+        "http": declaration.grants.http,
+        "limits": {
+            "memory_bytes": limits.memory_bytes,
+            "timeout_ms": limits.timeout_ms,
+            "output_bytes": limits.output_bytes,
+        },
+        "tools": declaration.tools.iter().map(tool).collect::<Vec<_>>(),
+        "doubts": doubts,
+    })
+}
+
+fn as_text(inspection: &Inspection, doubts: &[String]) -> String {
+    let declaration = &inspection.declaration;
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {label:<9} {value}");
+    };
+    line("digest", &inspection.digest);
+    line("size", &format!("{} bytes", inspection.bytes));
+    line(
+        "made for",
+        &format!("windlass:plugin {}", one_line(&declaration.wit)),
+    );
+    line("imports", &listed(&inspection.imports));
+    let files = declaration.grants.filesystem.access();
+    let files = match files {
+        None => "none",
+        Some(Access::Read) => "reading, where it is granted",
+        Some(Access::Write) => "reading and writing, where it is granted",
+    };
+    line("files", files);
+    line("network", &listed(&declaration.grants.http));
+    line("limits", &limits(&declaration.limits));
+    for tool in &declaration.tools {
+        let about = one_line(&tool.description);
+        line(
+            "tool",
+            &format!("{}: {}", one_line(&tool.name), fit(&about, DESCRIPTION)),
+        );
+        for path in &tool.paths {
+            let does = verb(path.access);
+            line(
+                "",
+                &format!("{does}s the file in `{}`", one_line(&path.field)),
+            );
+        }
+    }
+    for doubt in doubts {
+        line("but", doubt);
+    }
+    let (name, version) = (one_line(&declaration.name), one_line(&declaration.version));
+    format!("{name} {version}\n{text}")
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => one_line(&names.join(", ")),
+    }
+}
+
+fn limits(limits: &DeclaredLimits) -> String {
+    let memory = limits
+        .memory_bytes
+        .map(|bytes| format!("{bytes} bytes of memory"));
+    let time = limits.timeout_ms.map(|ms| format!("{ms} ms"));
+    let output = limits
+        .output_bytes
+        .map(|bytes| format!("{bytes} bytes of result"));
+    let all: Vec<String> = [memory, time, output].into_iter().flatten().collect();
+    match all.is_empty() {
+        true => "those of the host".to_owned(),
+        false => all.join(", "),
+    }
+}

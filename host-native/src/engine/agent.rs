@@ -1,0 +1,96 @@
+//! The agent of an engine: what flags, environment and plugins say, before any settings file is read.
+
+use windlass_core::{permission::Rule, provider::openai::ChatCompletions};
+use windlass_engine::{
+    machine::{BUILTIN_TOOLS, ConfigureRequest, is_default},
+    protocol::flags::Provider,
+};
+
+use super::{launch::Launch, start_error::StartError};
+use crate::{Agent, plugin_dir::PluginOnDisk};
+
+/// The plugins of the command line and of a request, and why others are left out.
+pub(super) fn plugins(
+    launch: &Launch,
+    request: &ConfigureRequest,
+) -> Result<(Vec<PluginOnDisk>, Vec<String>), StartError> {
+    let flags = &launch.flags;
+    let cwd = launch.directory();
+    let (mut plugins, mut left_out) = (Vec::new(), Vec::new());
+    for named in flags.plugin_dirs.iter().chain(&request.plugins) {
+        match PluginOnDisk::read(named, &cwd, flags.components_only) {
+            Ok(plugin) => plugins.push(plugin),
+            Err(error) if launch.needs_plugins => return Err(error.into()),
+            Err(error) => left_out.push(error.to_string()),
+        }
+    }
+    Ok((plugins, left_out))
+}
+
+/// The agent described by flags and environment, without the tools that a request removes.
+pub(super) fn agent(launch: &Launch, request: &ConfigureRequest) -> Result<Agent, StartError> {
+    let flags = &launch.flags;
+    let disallowed = &request.disallowed_tools;
+    let endpoint = launch.endpoint();
+    let mut builder = Agent::builder();
+    if flags.provider == Provider::OpenAi {
+        if flags.model.is_none() {
+            return Err(StartError::Flag {
+                flag: "provider",
+                reason: "openai needs --model: servers of this kind have no model in common"
+                    .to_owned(),
+            });
+        }
+        builder = builder.provider(ChatCompletions::at(&endpoint.base_url));
+    }
+    let mut deny = flags.disallowed_tools.clone();
+    deny.extend(disallowed.iter().cloned());
+    builder = builder
+        .endpoint(endpoint)
+        .partial_messages(flags.include_partial_messages)
+        .free_workspace_reads(true)
+        .betas(flags.betas.iter().cloned())
+        .allowed_tools(rules("allowedTools", flags.allowed_tools.clone())?)
+        .disallowed_tools(rules("disallowedTools", deny)?);
+    builder = match &flags.tools {
+        None => builder.builtin_tools(),
+        Some(names) if is_default(names) => builder.builtin_tools(),
+        Some(names) => {
+            let known = names
+                .iter()
+                .filter(|name| BUILTIN_TOOLS.contains(&name.as_str()));
+            builder.tools(known.cloned())
+        }
+    };
+    if let Some(turns) = flags.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    if let Some(amount) = flags.max_budget {
+        builder = builder.max_budget(amount);
+    }
+    if let Some(cwd) = &launch.cwd {
+        builder = builder.cwd(cwd);
+    }
+    for directory in &flags.add_dirs {
+        builder = builder.add_dir(directory);
+    }
+    let (plugins, _) = plugins(launch, request)?;
+    for component in plugins.into_iter().flat_map(|it| it.components) {
+        builder = builder.plugin(component);
+    }
+    for prices in &launch.price_files {
+        builder = builder.prices_file(prices);
+    }
+    Ok(builder.build()?)
+}
+
+/// Parses rules. Any invalid one is an error, since its intention is unknown.
+fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartError> {
+    match texts.iter().find_map(|text| Rule::parse(text).err()) {
+        None => Ok(texts),
+        Some(error) => Err(StartError::Flag {
+            flag,
+            reason: error.to_string(),
+        }),
+    }
+}

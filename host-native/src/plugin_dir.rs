@@ -1,0 +1,172 @@
+//! Plugins named by their folder or component file: what the host reads of them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use windlass_core::message::PluginInfo;
+use windlass_engine::{
+    plugin::{Plugin, PluginError},
+    project::MAX_FILE_BYTES,
+    protocol::flags::PluginDir,
+};
+
+use crate::{
+    plugins::{Inspection, LoadFault},
+    text_path::text_path,
+};
+
+/// The extension of component files.
+const COMPONENT: &str = "wasm";
+
+/// A plugin that is loaded.
+#[derive(Debug)]
+pub(crate) struct PluginOnDisk {
+    /// What its folder brings; nothing for a component file.
+    pub(crate) plugin: Option<Plugin>,
+    /// Its component files.
+    pub(crate) components: Vec<PathBuf>,
+    /// As sessions announce it.
+    pub(crate) info: PluginInfo,
+}
+
+/// Why a plugin cannot be loaded. Nothing of it is used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PluginDirError {
+    /// The path leads nowhere, or cannot be read.
+    #[error("the plugin {path} cannot be loaded: {reason}")]
+    Path {
+        /// The path as it was named.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// One of its files cannot be used.
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
+    /// One of its components would not be loaded.
+    #[error("the plugin {path} cannot be loaded: {}: {fault}", .component.display())]
+    Component {
+        /// The path as it was named.
+        path: String,
+        /// The component.
+        component: PathBuf,
+        /// What is wrong with it.
+        fault: LoadFault,
+    },
+}
+
+impl PluginOnDisk {
+    /// Reads a plugin. A relative path starts from this working directory.
+    ///
+    /// # Errors
+    /// [`PluginDirError`].
+    pub(crate) fn read(
+        named: &PluginDir,
+        cwd: &Path,
+        components_only: bool,
+    ) -> Result<Self, PluginDirError> {
+        let fault = |reason: String| PluginDirError::Path {
+            path: named.path.clone(),
+            reason,
+        };
+        let real =
+            fs::canonicalize(cwd.join(&named.path)).map_err(|error| fault(error.to_string()))?;
+        let info = |name: &str| PluginInfo {
+            name: name.to_owned(),
+            path: real.display().to_string(),
+        };
+        if real.is_file() {
+            let stem = real.file_stem().unwrap_or_default().to_string_lossy();
+            if !is_component(&real) {
+                return Err(fault(
+                    "it is neither a folder nor a component (.wasm)".to_owned(),
+                ));
+            }
+            let components = vec![real.clone()];
+            check(&named.path, &components)?;
+            return Ok(Self {
+                plugin: None,
+                info: info(&stem),
+                components,
+            });
+        }
+        let folder = text_path(&real).map_err(|_| fault("its name is not UTF-8".to_owned()))?;
+        let read = |file: &str| read_within(&real, file);
+        let mut plugin = Plugin::read(folder, components_only, &read)?;
+        if named.without_servers {
+            plugin.servers.clear();
+        }
+        let components =
+            components(&real).map_err(|error| fault(format!("components: {error}")))?;
+        check(&named.path, &components)?;
+        Ok(Self {
+            info: info(&plugin.name),
+            components,
+            plugin: Some(plugin),
+        })
+    }
+}
+
+/// Checks that a host would load the components, so that a plugin is loaded as a whole or not at all.
+fn check(plugin: &str, components: &[PathBuf]) -> Result<(), PluginDirError> {
+    for component in components {
+        let bytes = fs::read(component).map_err(|error| PluginDirError::Path {
+            path: plugin.to_owned(),
+            reason: format!("{}: {error}", component.display()),
+        })?;
+        Inspection::of(&bytes).map_err(|fault| PluginDirError::Component {
+            path: plugin.to_owned(),
+            component: component.clone(),
+            fault,
+        })?;
+    }
+    Ok(())
+}
+
+fn is_component(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == COMPONENT)
+}
+
+/// The component files of a plugin's folder, sorted by name.
+fn components(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder.join("components")) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        // A link out of the folder is not part of the plugin.
+        let real = fs::canonicalize(&path)?;
+        if is_component(&path) && real.starts_with(folder) {
+            found.push(real);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A file in a plugin's folder; links must not lead out of it.
+fn read_within(folder: &Path, file: &str) -> Result<Option<String>, String> {
+    let real = match fs::canonicalize(folder.join(file)) {
+        Ok(real) => real,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if !real.starts_with(folder) {
+        return Err("it lies outside of the plugin's folder".to_owned());
+    }
+    let size = fs::metadata(&real)
+        .map_err(|error| error.to_string())?
+        .len();
+    if size > MAX_FILE_BYTES {
+        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
+    }
+    fs::read_to_string(&real)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}

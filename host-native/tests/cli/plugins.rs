@@ -1,0 +1,140 @@
+//! `windlass plugin`, and `--plugin-dir`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Windlass, saying};
+
+fn declared(declaration: &Value) -> Vec<u8> {
+    crate::guest::declared(&declaration.to_string(), "(i32.const 0)")
+}
+
+fn declaration() -> Value {
+    json!({
+        "name": "count", "version": "1.2.3", "wit": "0.1.0",
+        "tools": [{
+            "name": "CountLines", "description": "Counts the lines of a file.\nAt once.",
+            "input_schema": {"type": "object", "properties": {"file_path": {"type": "string"}}},
+            "paths": [{"field": "file_path", "access": "read"}],
+        }],
+        "grants": {"filesystem": "read"},
+        "limits": {"memory_bytes": 1_000_000, "timeout_ms": 500},
+    })
+}
+
+#[test]
+fn card_5_what_a_component_asks_for_is_said_before_anybody_trusts_it() {
+    let windlass = Windlass::new();
+    let path = windlass.home().join("count.wasm");
+    fs::write(&path, declared(&declaration())).unwrap();
+    let path = path.to_str().unwrap();
+    let done = windlass.run(&["plugin", "check", path]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    for part in [
+        "count 1.2.3",
+        "sha256:",
+        "windlass:host/filesystem@0.1.0",
+        "reading, where it is granted",
+        "1000000 bytes of memory, 500 ms",
+        "CountLines: Counts the lines of a file. At once.",
+        "reads the file in `file_path`",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    assert!(!done.stdout.contains("but"), "{}", done.stdout);
+    let done = windlass.run(&["plugin", "check", path, "--json"]);
+    let said: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(said["loads"], true);
+    assert_eq!(said["tools"][0]["paths"][0]["field"], "file_path");
+}
+
+#[test]
+fn card_5_what_would_not_work_and_what_would_not_load_is_said() {
+    let windlass = Windlass::new();
+    let check = |declaration: &Value| {
+        let path = windlass.home().join("x.wasm");
+        fs::write(&path, declared(declaration)).unwrap();
+        windlass.run(&["plugin", "check", path.to_str().unwrap()])
+    };
+    let mut asks = declaration();
+    asks["grants"] = json!({"filesystem": "none", "http": ["https://api.example.com"]});
+    asks["tools"][0]["description"] = json!("");
+    let done = check(&asks);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for part in [
+        "every request is refused",
+        "no description",
+        "asks for no files",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    let mut escapes = declaration();
+    escapes["name"] = json!("\u{1b}[31mred");
+    assert!(!check(&escapes).stdout.contains('\u{1b}'));
+    for (key, value) in [
+        ("grant", json!({"workspace": "write"})),
+        ("core", json!("Bash")),
+    ] {
+        let mut unknown = declaration();
+        unknown["tools"][0][key] = value;
+        let done = check(&unknown);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(
+            done.stdout.contains(&format!("unknown field `{key}`")),
+            "{done:?}"
+        );
+    }
+    for name in ["Read", "Bash", "WebFetch", "mcp__notes__read"] {
+        let mut takes = declaration();
+        takes["tools"][0]["name"] = json!(name);
+        let done = check(&takes);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains("needs another name"), "{done:?}");
+    }
+    let done = windlass.run(&["plugin", "check", "gone.wasm"]);
+    assert!(done.complaint(3).contains("gone.wasm"), "{done:?}");
+}
+
+#[test]
+fn conf_3_a_plugin_that_cannot_be_loaded_starts_nothing() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    windlass.write(
+        "plugins/lint/.claude-plugin/plugin.json",
+        "{\"name\": \"A b\"}",
+    );
+    windlass.write("plugins/notes.txt", "no plugin");
+    windlass.write("plugins/bad.wasm", "no component");
+    for (plugin, reason) in [
+        ("plugins/gone", "No such file"),
+        ("plugins/lint", "`A b` is no name of a plugin"),
+        ("plugins/notes.txt", "neither a folder nor a component"),
+        ("plugins/bad.wasm", "not WebAssembly"),
+    ] {
+        let done = windlass.run(&["-p", "hi", "--plugin-dir", plugin]);
+        assert!(done.complaint(3).contains(reason), "{done:?}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn conf_3_a_command_of_a_plugin_is_there_on_the_command_line() {
+    let server = crate::support::model(
+        r#"{"exchanges": [{"expect": {"last_user_contains": "Say hello to Ada."}, "respond": "Hello."}]}"#,
+    );
+    let windlass = Windlass::asking(&server);
+    windlass.write("plugins/lint/commands/greet.md", "Say hello to $ARGUMENTS.");
+    let hooks = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}});
+    windlass.write("plugins/lint/hooks/hooks.json", &hooks.to_string());
+    let done = windlass.run(&["-p", "/lint:greet Ada", "--plugin-dir", "plugins/lint"]);
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (Some(0), "Hello.\n"),
+        "{done:?}"
+    );
+    assert!(
+        done.stderr.contains("the plugin lint has 1 hook"),
+        "{done:?}"
+    );
+}

@@ -1,0 +1,167 @@
+//! Plugins that an SDK names: folders with commands, agents, hooks and components.
+
+use std::{fs, path::Path, sync::Arc};
+
+use serde_json::{Value, json};
+
+use crate::{
+    guest,
+    support::{Sdk, calls, says},
+};
+
+/// Answers every call with the text `ok`.
+const OK: &str = "(i32.store16 (i32.const 2080) (i32.const 0x6b6f))
+    (call $text (i32.const 2080) (i32.const 2))";
+
+fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// The folder of a plugin with one of each.
+fn plugin(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(
+        at,
+        ".claude-plugin/plugin.json",
+        json!({ "name": name }).to_string(),
+    );
+    write(at, "commands/greet.md", "Say hello to $ARGUMENTS.");
+    let agent = "---\nname: reviewer\ndescription: Reviews.\n---\nYou review.\n";
+    write(at, "agents/reviewer.md", agent);
+    let hooks = json!({"hooks": {"UserPromptSubmit": [{"hooks": [
+        {"type": "command", "command": "touch \"${CLAUDE_PLUGIN_ROOT}/ran\""}]}]}});
+    write(at, "hooks/hooks.json", hooks.to_string());
+    let declaration = guest::DECLARATION.replace("\"t\"", "\"Answer\"");
+    write(
+        at,
+        "components/answer.wasm",
+        guest::declared(&declaration, OK),
+    );
+    folder
+}
+
+fn has(list: &Value, name: &str) -> bool {
+    list.as_array().unwrap().contains(&json!(name))
+}
+
+#[tokio::test]
+async fn conf_3_a_plugins_folder_brings_commands_agents_hooks_and_components() {
+    let plugin = plugin("lint");
+    let path = plugin.path().canonicalize().unwrap().display().to_string();
+    let greets =
+        json!({"expect": {"last_user_contains": "Say hello to Ada."}, "respond": "Hello."});
+    let call = calls("Answer", json!({}));
+    let answered = json!({"expect": {"tool_results": [{"contains": "ok"}]}, "respond": "Done."});
+    let flags = ["--plugin-dir", &path, "--allowedTools", "Answer"];
+    let mut sdk = Sdk::start(&flags, json!([greets, call, answered]));
+    sdk.prompt("/lint:greet Ada").await;
+    let frames = sdk.until("result").await;
+    assert_eq!(frames.last().unwrap()["result"], "Hello.");
+    let init = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "init")
+        .unwrap();
+    assert_eq!(init["plugins"], json!([{"name": "lint", "path": path}]));
+    assert!(has(&init["slash_commands"], "lint:greet"), "{init}");
+    assert!(has(&init["agents"], "lint:reviewer"), "{init}");
+    assert!(has(&init["tools"], "Answer"), "{init}");
+    assert_eq!(
+        plugin.path().join("ran").exists(),
+        cfg!(unix),
+        "its hook has run"
+    );
+    sdk.prompt("call it").await;
+    assert_eq!(sdk.first("result").await["result"], "Done.");
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn conf_3_components_alone_run_nothing_with_the_rights_of_the_user() {
+    let plugin = plugin("lint");
+    let path = plugin.path().display().to_string();
+    let flags = ["--plugin-dir", &path, "--components-only"];
+    let mut sdk = Sdk::start(&flags, json!([says("Hello.")]));
+    sdk.prompt("hi").await;
+    let frames = sdk.until("result").await;
+    let init = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "init")
+        .unwrap();
+    assert!(has(&init["tools"], "Answer"), "{init}");
+    assert!(!plugin.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn conf_8_plugins_come_with_initialize_and_later_and_only_from_folders() {
+    let (first, second) = (plugin("first"), plugin("second"));
+    // Two plugins must not have tools of one name.
+    fs::remove_dir_all(second.path().join("components")).unwrap();
+    let local = |folder: &tempfile::TempDir| json!({"type": "local", "path": folder.path()});
+    let mut sdk = Sdk::start(&["--await-initialize"], json!([says("Nobody asks.")]));
+    let reply = sdk.initialize(json!({"plugins": [local(&first)]})).await;
+    assert_eq!(reply["plugins_applied"], true, "{reply}");
+    let commands = reply["commands"].to_string();
+    assert!(commands.contains("first:greet"), "{commands}");
+    let added = json!({"subtype": "reload_plugins", "add_plugins": [local(&second)]});
+    let reply = sdk.request(added).await;
+    let names = |reply: &Value| -> Vec<String> {
+        let plugins = reply["response"]["plugins"].as_array().unwrap().iter();
+        plugins
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&reply), ["first", "second"], "{reply}");
+    assert!(reply.to_string().contains("second:greet"), "{reply}");
+    // What is added in the folder meanwhile is there after it was read again.
+    write(first.path(), "commands/part.md", "Say goodbye.");
+    let reply = sdk.request(json!({"subtype": "reload_plugins"})).await;
+    assert!(reply.to_string().contains("first:part"), "{reply}");
+    let from_elsewhere = json!({"subtype": "reload_plugins",
+        "add_plugins": [{"type": "git", "path": "https://example.com/a"}]});
+    let refused = sdk.request(from_elsewhere).await.to_string();
+    assert!(
+        refused.contains("git") && refused.contains("local"),
+        "{refused}"
+    );
+    let broken = tempfile::tempdir().unwrap();
+    write(broken.path(), ".claude-plugin/plugin.json", "{");
+    let added = json!({"subtype": "reload_plugins", "add_plugins": [local(&broken)]});
+    let reply = sdk.request(added).await;
+    assert_eq!(
+        names(&reply),
+        ["first", "second"],
+        "nothing is half loaded: {reply}"
+    );
+    assert_eq!(reply["response"]["error_count"], 1, "{reply}");
+}
+
+#[tokio::test]
+async fn conf_3_a_plugins_folder_is_no_place_to_write_unasked() {
+    let work = Arc::new(tempfile::tempdir().unwrap());
+    let plugin = work.path().join("tools/lint");
+    write(
+        &plugin,
+        "hooks/hooks.json",
+        json!({"hooks": {}}).to_string(),
+    );
+    let file = plugin.join("hooks/hooks.json").display().to_string();
+    let call = calls("Write", json!({"file_path": file, "content": "{}"}));
+    let read = calls("Read", json!({"file_path": file}));
+    let flags = [
+        "--plugin-dir",
+        "tools/lint",
+        "--permission-mode",
+        "acceptEdits",
+    ];
+    let mut sdk = Sdk::start_in(work, &flags, json!([read, call, says("Well.")]));
+    sdk.prompt("go").await;
+    let result = sdk.first("result").await;
+    assert_eq!(
+        result["permission_denials"][0]["tool_name"], "Write",
+        "{result}"
+    );
+    assert_eq!(fs::read_to_string(file).unwrap(), r#"{"hooks":{}}"#);
+}
