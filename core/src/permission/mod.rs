@@ -53,7 +53,7 @@ pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
 pub(crate) use facts::named_paths;
 pub use facts::{CallFacts, CallSubject, PathFact};
-pub(crate) use grant::granted_roots;
+pub(crate) use grant::granted_root;
 pub use judge::judge;
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, all_faults};
 pub(crate) use lint::misspelt_tool;

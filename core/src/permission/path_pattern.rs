@@ -71,21 +71,19 @@ pub fn literal_pattern(text: &str) -> String {
 /// approved.
 #[must_use]
 pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
-    patterns_of(policy, Rule::file_pattern)
+    patterns_of(policy, None)
 }
 
 /// The same for a call of one tool, which has deny rules of its own.
 pub(crate) fn deny_patterns_for(policy: &PolicyContext<'_>, tool: &str) -> Vec<DenyPattern> {
-    patterns_of(policy, |rule| rule.file_pattern_for(tool))
+    patterns_of(policy, Some(tool))
 }
 
-fn patterns_of(
-    policy: &PolicyContext<'_>,
-    pattern: impl Fn(&Rule) -> Option<&str>,
-) -> Vec<DenyPattern> {
+fn patterns_of(policy: &PolicyContext<'_>, tool: Option<&str>) -> Vec<DenyPattern> {
     let mut patterns = Vec::new();
     for rule in policy.deny_rules() {
-        let Some(pattern) = pattern(rule) else {
+        // No tool is called so.
+        let Some(pattern) = rule.file_pattern_for(tool.unwrap_or_default()) else {
             continue;
         };
         let access = if rule.is_edit() {

@@ -369,16 +369,17 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
         // A tool of a plugin that names files. A command or a name for a tool that is not known is rather a misspelt tool.
         _ if !tool.starts_with("mcp__") && is_anchored(inner) => path(inner),
         _ => Err(owned(
-            "this tool takes no specifier: name it alone, or, if it is a tool that names files, with a path that begins with `/`, `~/`, `./` or `*`",
+            "this tool takes no specifier but a path that begins with `/`, `~/`, `./` or `*`",
         )),
     }
 }
 
 /// Whether a pattern of files shows by its beginning that it is one.
 fn is_anchored(pattern: &str) -> bool {
-    ["/", "~/", "./", "*"]
-        .iter()
-        .any(|begin| pattern.starts_with(begin))
+    matches!(
+        pattern.as_bytes(),
+        [b'/' | b'*', ..] | [b'~' | b'.', b'/', ..]
+    )
 }
 
 fn path(pattern: &str) -> Result<Specifier, String> {

@@ -61,49 +61,53 @@ pub enum Access {
 /// ```
 /// use windlass_core::tool::{Access, PluginGrant};
 /// let grant = PluginGrant::workspace(Access::Read).directory("/data", Access::Write);
-/// assert_eq!(grant.directories.len(), 1);
-/// assert_eq!(PluginGrant::default().workspace, None);
+/// assert_eq!(grant.roots().len(), 2);
+/// assert!(PluginGrant::default().roots().is_empty());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PluginGrant {
-    /// The access to the workspace: the working directory of the session and its additional directories. None by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workspace: Option<Access>,
-    /// Further directories, as absolute paths with links resolved.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub directories: Vec<GrantRoot>,
-}
+#[serde(transparent)]
+pub struct PluginGrant(Vec<GrantRoot>);
 
 impl PluginGrant {
-    /// A grant of the workspace.
+    /// A grant of the workspace: the working directory of the session and its additional directories.
     #[must_use]
     pub fn workspace(access: Access) -> Self {
-        Self {
-            workspace: Some(access),
-            directories: Vec::new(),
-        }
+        Self::default().directory(WORKSPACE, access)
     }
 
-    /// Adds a directory, by its absolute path.
+    /// Adds a directory, by its absolute path with links resolved.
     #[must_use]
     pub fn directory(mut self, path: impl Into<String>, access: Access) -> Self {
-        self.directories.push(GrantRoot {
+        self.0.push(GrantRoot {
             path: path.into(),
             access,
         });
         self
     }
 
-    /// What of it a plugin gets that declares to need at most this access; none if it declares no files.
+    /// The directories; the path of the workspace is empty.
+    #[must_use]
+    pub fn roots(&self) -> &[GrantRoot] {
+        &self.0
+    }
+
+    /// The directories, to be changed.
+    pub fn roots_mut(&mut self) -> &mut [GrantRoot] {
+        &mut self.0
+    }
+
+    /// What of it a plugin gets that declares to need at most this access; nothing if it declares no files.
     #[must_use]
     pub fn within(mut self, declared: Option<Access>) -> Self {
         let Some(most) = declared else {
             return Self::default();
         };
-        self.workspace = self.workspace.map(|access| access.min(most));
-        for root in &mut self.directories {
+        for root in &mut self.0 {
             root.access = root.access.min(most);
         }
         self
     }
 }
+
+/// Stands for the directories of the workspace in a grant.
+const WORKSPACE: &str = "";

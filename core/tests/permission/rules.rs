@@ -273,7 +273,7 @@ fn perm_3_a_rule_for_a_tool_of_a_plugin_takes_a_path_and_nothing_else() {
     }
     for (rule, problem) in [
         ("Bsh(npm run *)", "takes no specifier"),
-        ("CountLines(data)", "with a path that begins with"),
+        ("CountLines(data)", "a path that begins with"),
         ("mcp__notes__read(/data)", "takes no specifier"),
     ] {
         let error = Rule::parse(rule).unwrap_err();

@@ -9,7 +9,7 @@ use std::{
 use etcetera::BaseStrategy;
 use windlass_core::{
     message::PluginInfo,
-    tool::{PluginGrant, ToolDefinition},
+    tool::{GrantRoot, PluginGrant, ToolDefinition},
 };
 
 use super::{BuildError, offered_tool::OfferedTool};
@@ -101,7 +101,9 @@ fn offered(
 /// The grant with the real paths of its directories: calls are judged by real paths.
 fn with_real_paths(plugin: &Path, grant: &PluginGrant) -> Result<PluginGrant, BuildError> {
     let mut grant = grant.clone();
-    for root in &mut grant.directories {
+    // The workspace has no path.
+    let named = |root: &&mut GrantRoot| !root.path.is_empty();
+    for root in grant.roots_mut().iter_mut().filter(named) {
         let real = fs::canonicalize(&root.path).map_err(|error| BuildError::PluginGrant {
             plugin: plugin.to_owned(),
             directory: PathBuf::from(&root.path),

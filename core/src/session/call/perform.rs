@@ -14,8 +14,7 @@ use crate::{
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
     permission::{
-        PathFact, PolicyContext, closed_patterns, deny_patterns_for, granted_roots, is_under,
-        runs_outside,
+        PathFact, PolicyContext, closed_patterns, deny_patterns_for, granted_root, runs_outside,
     },
     tool::{Access, CoreTool, FsGrant, GrantRoot, ToolCall, ToolDefinition},
 };
@@ -191,10 +190,8 @@ fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) 
     grant.deny.extend(closed_patterns(policy.environment));
     for fact in paths {
         // Read access covers the whole directory; write access only the paths that were judged.
-        let containing = granted_roots(tool, policy)
-            .filter(|(root, _)| is_under(root, &fact.path))
-            .max_by_key(|(root, _)| root.len());
-        if let Some((root, _)) = containing {
+        let containing = granted_root(tool, policy, &fact.path, Access::Read);
+        if let Some(root) = containing {
             add_root(&mut grant, root, Access::Read);
         }
         // Outside the workspace a tool of the host gets what was judged, and no more.
