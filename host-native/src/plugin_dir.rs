@@ -13,7 +13,8 @@ use windlass_engine::{
 };
 
 use crate::{
-    plugins::{Inspection, LoadFault},
+    plugins::{Inspection, LoadFault, MAX_COMPONENT},
+    regular::{self, Link},
     text_path::text_path,
 };
 
@@ -27,6 +28,8 @@ pub(crate) struct PluginOnDisk {
     pub(crate) plugin: Option<Plugin>,
     /// Its component files.
     pub(crate) components: Vec<PathBuf>,
+    /// The names of their tools.
+    tools: Vec<String>,
     /// As sessions announce it.
     pub(crate) info: PluginInfo,
 }
@@ -85,8 +88,8 @@ impl PluginOnDisk {
                 ));
             }
             let components = vec![real.clone()];
-            check(&named.path, &components)?;
             return Ok(Self {
+                tools: check(&named.path, &components)?,
                 plugin: None,
                 info: info(&stem),
                 components,
@@ -100,8 +103,8 @@ impl PluginOnDisk {
         }
         let components =
             components(&real).map_err(|error| fault(format!("components: {error}")))?;
-        check(&named.path, &components)?;
         Ok(Self {
+            tools: check(&named.path, &components)?,
             info: info(&plugin.name),
             components,
             plugin: Some(plugin),
@@ -109,20 +112,49 @@ impl PluginOnDisk {
     }
 }
 
+impl PluginOnDisk {
+    /// The plugin, if it can be loaded beside these; `None` if it is one of them, named once more.
+    ///
+    /// # Errors
+    /// [`PluginDirError`]: another one has its name, or a tool of that name.
+    pub(crate) fn beside(self, others: &[Self]) -> Result<Option<Self>, PluginDirError> {
+        for other in others {
+            if other.info.path == self.info.path {
+                return Ok(None);
+            }
+            let taken = |what: String| PluginDirError::Path {
+                path: self.info.path.clone(),
+                reason: format!("the plugin {} has {what} already", other.info.path),
+            };
+            if other.info.name == self.info.name {
+                return Err(taken(format!("the name {}", self.info.name)));
+            }
+            if let Some(tool) = self.tools.iter().find(|tool| other.tools.contains(tool)) {
+                return Err(taken(format!("a tool {tool}")));
+            }
+        }
+        Ok(Some(self))
+    }
+}
+
 /// Checks that a host would load the components, so that a plugin is loaded as a whole or not at all.
-fn check(plugin: &str, components: &[PathBuf]) -> Result<(), PluginDirError> {
+fn check(plugin: &str, components: &[PathBuf]) -> Result<Vec<String>, PluginDirError> {
+    let mut tools = Vec::new();
     for component in components {
-        let bytes = fs::read(component).map_err(|error| PluginDirError::Path {
+        let bytes = regular::read(component, Link::Refused, MAX_COMPONENT as u64);
+        let bytes = bytes.map_err(|error| PluginDirError::Path {
             path: plugin.to_owned(),
             reason: format!("{}: {error}", component.display()),
         })?;
-        Inspection::of(&bytes).map_err(|fault| PluginDirError::Component {
+        let inspection = Inspection::of(&bytes).map_err(|fault| PluginDirError::Component {
             path: plugin.to_owned(),
             component: component.clone(),
             fault,
         })?;
+        let declared = inspection.declaration.tools.into_iter();
+        tools.extend(declared.map(|tool| tool.name));
     }
-    Ok(())
+    Ok(tools)
 }
 
 fn is_component(path: &Path) -> bool {
@@ -160,13 +192,9 @@ fn read_within(folder: &Path, file: &str) -> Result<Option<String>, String> {
     if !real.starts_with(folder) {
         return Err("it lies outside of the plugin's folder".to_owned());
     }
-    let size = fs::metadata(&real)
-        .map_err(|error| error.to_string())?
-        .len();
-    if size > MAX_FILE_BYTES {
-        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
-    }
-    fs::read_to_string(&real)
-        .map(Some)
-        .map_err(|error| error.to_string())
+    let content = regular::read(&real, Link::Refused, MAX_FILE_BYTES);
+    let content = content.map_err(|error| error.to_string())?;
+    let text = String::from_utf8(content);
+    text.map(Some)
+        .map_err(|_| "it is not UTF-8 text".to_owned())
 }

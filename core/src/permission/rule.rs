@@ -367,7 +367,7 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
             open: false,
         })),
         // A tool of a plugin that names files. A command or a name for a tool that is not known is rather a misspelt tool.
-        _ if !tool.starts_with("mcp__") && is_anchored(inner) => path(inner),
+        _ if !tool_name::is_reserved_tool_name(tool) && is_anchored(inner) => path(inner),
         _ => Err(owned(
             "this tool takes no specifier but a path that begins with `/`, `~/`, `./` or `*`",
         )),

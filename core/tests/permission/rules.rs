@@ -275,6 +275,8 @@ fn perm_3_a_rule_for_a_tool_of_a_plugin_takes_a_path_and_nothing_else() {
         ("Bsh(npm run *)", "takes no specifier"),
         ("CountLines(data)", "a path that begins with"),
         ("mcp__notes__read(/data)", "takes no specifier"),
+        ("WebSearch(*internal*)", "takes no specifier"),
+        ("LSP(./secrets/**)", "takes no specifier"),
     ] {
         let error = Rule::parse(rule).unwrap_err();
         assert!(error.problem.contains(problem), "{error}");

@@ -9,7 +9,7 @@ use crate::{
     path::TextPath,
     settings::{SettingSource, SettingSources},
 };
-use windlass_core::agent::AgentSource;
+use windlass_core::agent::{AgentMcpServer, AgentProfile, AgentSource};
 
 /// The files of one source.
 struct Files<'a> {
@@ -121,6 +121,12 @@ impl ProjectFiles {
             match parse_agent_file(path.as_str(), &text, source) {
                 Ok(mut agent) => {
                     agent.name = files.named(agent.name);
+                    if files.plugin.is_some() && has_inline_servers(&agent) {
+                        let problem = "an agent of a plugin brings no MCP servers: name them in the plugin's .mcp.json".to_owned();
+                        self.unusable_agents.push((agent.name, source));
+                        self.problems.push(FileProblem { path, problem });
+                        continue;
+                    }
                     self.agents.push(agent);
                 }
                 Err(error) => {
@@ -144,6 +150,10 @@ impl ProjectFiles {
                 Ok(mut command) => {
                     command.name = files.named(command.name);
                     command.plugin = files.plugin.map(ToOwned::to_owned);
+                    if files.plugin.is_some() {
+                        // What somebody else's command would like to be allowed is for a person to say.
+                        command.allowed_tools.clear();
+                    }
                     self.commands.retain(|known| known.name != command.name);
                     self.commands.push(command);
                 }
@@ -166,6 +176,9 @@ impl ProjectFiles {
             match parse_skill_file(&text, name) {
                 Ok(mut skill) => {
                     skill.name = files.named(skill.name);
+                    if files.plugin.is_some() {
+                        skill.allowed_tools.clear();
+                    }
                     self.skills.retain(|known| known.name != skill.name);
                     self.skills.push(skill.in_directory(folder.as_str()));
                 }
@@ -196,6 +209,13 @@ impl ProjectFiles {
             }
         }
     }
+}
+
+fn has_inline_servers(agent: &AgentProfile) -> bool {
+    let servers = agent.definition.mcp_servers.iter().flatten();
+    servers
+        .into_iter()
+        .any(|server| matches!(server, AgentMcpServer::Inline(_)))
 }
 
 /// The name that an agent's file claims even if it is otherwise invalid: its `name` field, or else the file name.

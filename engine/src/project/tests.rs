@@ -545,7 +545,14 @@ fn no_agent_of_the_project_takes_the_place_of_the_persons_own() {
 fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
     let world = World::new();
     world.put("user/commands/fix.md", "Fix of the user.");
-    world.put("plugins/lint/commands/fix.md", "Fix $ARGUMENTS.");
+    world.put(
+        "plugins/lint/commands/fix.md",
+        "---\nallowed-tools: Bash\n---\nFix $ARGUMENTS.",
+    );
+    world.put(
+        "plugins/lint/agents/server.md",
+        "---\nname: server\ndescription: d\nmcpServers:\n  - a:\n      command: sh\n---\nServe.\n",
+    );
     world.put("plugins/lint/commands/deep/all.md", "Fix all.");
     world.put(
         "plugins/lint/agents/reviewer.md",
@@ -553,7 +560,7 @@ fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
     );
     world.put(
         "plugins/lint/skills/notes/SKILL.md",
-        "---\ndescription: Notes.\n---\nWrite notes.",
+        "---\ndescription: Notes.\nallowed-tools: Bash\n---\nWrite notes.",
     );
     world.put(
         "plugins/lint/agents/broken.md",
@@ -569,7 +576,21 @@ fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
     assert_eq!(commands, ["fix", "lint:deep:all", "lint:fix"]);
     assert_eq!(found.agents[0].name, "lint:reviewer");
     assert_eq!(found.skills[0].name, "lint:notes");
-    assert_eq!(found.unusable_agents[0].0, "lint:broken");
+    let unusable: Vec<&str> = found
+        .unusable_agents
+        .iter()
+        .map(|it| it.0.as_str())
+        .collect();
+    assert_eq!(unusable, ["lint:broken", "lint:server"]);
+    // What somebody else's command would like to be allowed is not allowed by it.
+    assert!(
+        found
+            .expand("/lint:fix it")
+            .unwrap()
+            .allowed_tools
+            .is_empty()
+    );
+    assert!(found.skills[0].allowed_tools.is_empty());
     assert_eq!(found.expand("/lint:fix it").unwrap().text, "Fix it.");
     assert_eq!(found.expand("/fix").unwrap().text, "Fix of the user.");
     let hooks_hear = found.expansion("/lint:fix it").unwrap();

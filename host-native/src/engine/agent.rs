@@ -16,10 +16,12 @@ pub(super) fn plugins(
 ) -> Result<(Vec<PluginOnDisk>, Vec<String>), StartError> {
     let flags = &launch.flags;
     let cwd = launch.directory();
-    let (mut plugins, mut left_out) = (Vec::new(), Vec::new());
+    let (mut plugins, mut left_out): (Vec<PluginOnDisk>, _) = (Vec::new(), Vec::new());
     for named in flags.plugin_dirs.iter().chain(&request.plugins) {
-        match PluginOnDisk::read(named, &cwd, flags.components_only) {
-            Ok(plugin) => plugins.push(plugin),
+        let read = PluginOnDisk::read(named, &cwd, flags.components_only);
+        match read.and_then(|plugin| plugin.beside(&plugins)) {
+            Ok(Some(plugin)) => plugins.push(plugin),
+            Ok(None) => {}
             Err(error) if launch.needs_plugins => return Err(error.into()),
             Err(error) => left_out.push(error.to_string()),
         }

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
     sync::Arc,
 };
 
@@ -55,14 +56,15 @@ pub(super) fn resolved_config(
     let failed_plugins = left_out.len();
     warnings.extend(left_out);
     for plugin in plugins {
+        // What is started later is read from there. Whoever works in a plugin's own folder is its author.
+        let is_edited = Path::new(&spec.environment.cwd).starts_with(&plugin.info.path);
+        if !is_edited {
+            (spec.environment.own_directories).push(plugin.info.path.clone());
+        }
         spec.environment.plugins.push(plugin.info);
         let Some(plugin) = plugin.plugin else {
             continue;
         };
-        // What is started later is read from there.
-        spec.environment
-            .own_directories
-            .push(plugin.folder.to_string());
         warnings.extend(plugin.runs().map(|what| {
             format!(
                 "the plugin {} has {what}, which run with your rights: --components-only leaves that out",

@@ -18,11 +18,12 @@ use super::{
     declaration::{Declaration, DeclaredTool},
     engine::Runtime,
     host::{CallState, LogLevel, LogLine},
+    limits::DeclaredLimits,
 };
 use crate::files::Files;
 
 /// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
-const MAX_COMPONENT: usize = 128 << 20;
+pub(crate) const MAX_COMPONENT: usize = 128 << 20;
 
 /// The maximum number of tools that a component may declare.
 const MAX_TOOLS: usize = 128;
@@ -81,19 +82,38 @@ impl PluginHost {
     /// # Errors
     /// [`LoadError`], with the component's name and what is wrong with it.
     pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Result<Plugin, LoadError> {
-        let bytes = bytes.into();
-        let fault = |fault| LoadError {
+        self.load_with(name, bytes.into(), |limits, declared| {
+            limits.within(declared)
+        })
+    }
+
+    /// The same for a component that is part of the host: the limits of the host are its own.
+    pub(crate) fn load_trusted(
+        &self,
+        name: &str,
+        bytes: impl Into<Bytes>,
+    ) -> Result<Plugin, LoadError> {
+        self.load_with(name, bytes.into(), |limits, _| limits.clone())
+    }
+
+    fn load_with(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
+    ) -> Result<Plugin, LoadError> {
+        let (declaration, _) = read(&bytes).map_err(|fault| LoadError {
             component: name.to_owned(),
             fault,
-        };
-        let (declaration, _) = read(&bytes).map_err(fault)?;
+        })?;
         let access = declaration.grants.filesystem.access();
-        let limits = self.config.limits.within(&declaration.limits);
+        let limits = limits(&self.config.limits, &declaration.limits);
         let tools = declaration.tools.into_iter();
+        let tools = tools.map(|tool| tool.into_definition(&limits)).collect();
         Ok(Plugin(Arc::new(Loaded {
             name: name.into(),
             bytes,
-            tools: tools.map(DeclaredTool::into_definition).collect(),
+            tools,
             access,
             limits,
             host: self.clone(),

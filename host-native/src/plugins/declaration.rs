@@ -7,6 +7,8 @@ use windlass_core::{
     tool::{Access, Annotations, PathParam, PluginGrant, RetryClass, ToolDefinition},
 };
 
+use super::limits::{CallLimits, DeclaredLimits};
+
 /// The declaration of a component.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,12 +55,19 @@ pub struct DeclaredTool {
 
 impl DeclaredTool {
     /// The tool for the core. A declaration asks, it grants nothing: until somebody grants it something, it reaches no file.
-    pub(super) fn into_definition(self) -> ToolDefinition {
+    ///
+    /// What writes files changes something, whatever it says of itself, and takes at most the time that a call has.
+    pub(super) fn into_definition(self, limits: &CallLimits) -> ToolDefinition {
+        let most = u32::try_from(limits.time.as_millis()).unwrap_or(u32::MAX);
+        let writes = self.paths.iter().any(|path| path.access == Access::Write);
         ToolDefinition {
-            annotations: self.annotations,
+            annotations: Annotations {
+                read_only: self.annotations.read_only && !writes,
+                ..self.annotations
+            },
             paths: self.paths,
             retry: self.retry,
-            timeout_ms: self.timeout_ms,
+            timeout_ms: self.timeout_ms.map(|ms| ms.min(most)),
             grant: Some(PluginGrant::default()),
             ..ToolDefinition::new(self.name, self.description, self.input_schema)
         }
@@ -100,19 +109,4 @@ impl DeclaredAccess {
             Self::Write => Some(Access::Write),
         }
     }
-}
-
-/// What one call needs at most. A host may allow less, never more.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeclaredLimits {
-    /// Linear memory in bytes.
-    #[serde(default)]
-    pub memory_bytes: Option<usize>,
-    /// Time in milliseconds.
-    #[serde(default)]
-    pub timeout_ms: Option<u32>,
-    /// Bytes of text and images in a result.
-    #[serde(default)]
-    pub output_bytes: Option<usize>,
 }

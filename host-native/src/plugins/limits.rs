@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
 use wasmtime::ResourceLimiter;
-
-use super::declaration::DeclaredLimits;
 
 /// Limits of one call of a component. Exceeding one ends the call with an error that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +39,21 @@ impl Default for CallLimits {
             log: 64 << 10,
         }
     }
+}
+
+/// What one call needs at most. A host may allow less, never more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredLimits {
+    /// Linear memory in bytes.
+    #[serde(default)]
+    pub memory_bytes: Option<usize>,
+    /// Time in milliseconds.
+    #[serde(default)]
+    pub timeout_ms: Option<u32>,
+    /// Bytes of text and images in a result.
+    #[serde(default)]
+    pub output_bytes: Option<usize>,
 }
 
 impl CallLimits {

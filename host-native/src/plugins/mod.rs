@@ -20,8 +20,9 @@ mod seal;
 mod ticker;
 
 pub use cache::{Cache, CacheError};
+pub(crate) use component::MAX_COMPONENT;
 pub use component::{LoadError, LoadFault, Plugin, PluginHost, PluginHostConfig};
-pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredLimits, DeclaredTool};
+pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool};
 pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
-pub use limits::CallLimits;
+pub use limits::{CallLimits, DeclaredLimits};

@@ -9,6 +9,7 @@ use windlass::{
         permission::Mode,
         tool::{Access, PluginGrant},
     },
+    plugins::{PluginHost, PluginHostConfig},
 };
 
 use crate::{
@@ -241,4 +242,23 @@ fn card_5_a_plugin_does_not_take_the_name_of_a_tool_that_rules_are_written_for()
             "{message}"
         );
     }
+}
+
+#[test]
+fn card_5_what_a_plugin_says_of_itself_neither_makes_it_harmless_nor_gives_it_time() {
+    let declaration = json!({
+        "name": "sly", "version": "0.1.0", "wit": "0.1.0",
+        "tools": [{
+            "name": "Sly", "description": "Writes.", "input_schema": {"type": "object"},
+            "annotations": {"readOnly": true}, "timeout_ms": 4_000_000_000_u32,
+            "paths": [{"field": "file_path", "access": "write"}],
+        }],
+        "grants": {"filesystem": "write"},
+    });
+    let host = PluginHost::new(PluginHostConfig::default());
+    let bytes = guest::declared(&declaration.to_string(), READS_THE_NOTE);
+    let plugin = host.load("sly", bytes).unwrap();
+    let tool = &plugin.tools()[0];
+    assert!(!tool.annotations.read_only, "what writes is not read-only");
+    assert_eq!(tool.timeout_ms, Some(120_000), "that of the host");
 }

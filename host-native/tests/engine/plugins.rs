@@ -126,6 +126,14 @@ async fn conf_8_plugins_come_with_initialize_and_later_and_only_from_folders() {
         refused.contains("git") && refused.contains("local"),
         "{refused}"
     );
+    // One named once more is the same; one with the tool of another is left out.
+    let again = json!({"subtype": "reload_plugins", "add_plugins": [local(&first)]});
+    assert_eq!(names(&sdk.request(again).await), ["first", "second"]);
+    let third = plugin("third");
+    let added = json!({"subtype": "reload_plugins", "add_plugins": [local(&third)]});
+    let reply = sdk.request(added).await;
+    assert_eq!(names(&reply), ["first", "second"], "{reply}");
+    assert_eq!(reply["response"]["error_count"], 1, "{reply}");
     let broken = tempfile::tempdir().unwrap();
     write(broken.path(), ".claude-plugin/plugin.json", "{");
     let added = json!({"subtype": "reload_plugins", "add_plugins": [local(&broken)]});
@@ -135,7 +143,7 @@ async fn conf_8_plugins_come_with_initialize_and_later_and_only_from_folders() {
         ["first", "second"],
         "nothing is half loaded: {reply}"
     );
-    assert_eq!(reply["response"]["error_count"], 1, "{reply}");
+    assert_eq!(reply["response"]["error_count"], 2, "{reply}");
 }
 
 #[tokio::test]

@@ -196,7 +196,8 @@ fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) 
         }
         // Outside the workspace a tool of the host gets what was judged, and no more.
         let is_outside = containing.is_none() && tool.grant.is_none();
-        if is_outside || fact.access == Access::Write {
+        let may_write = || granted_root(tool, policy, &fact.path, Access::Write).is_some();
+        if is_outside || fact.access == Access::Write && may_write() {
             add_root(&mut grant, &fact.path, fact.access);
         }
     }
