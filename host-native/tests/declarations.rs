@@ -36,7 +36,8 @@ fn declaring(declaration: &str) -> Vec<u8> {
 }
 
 fn tools(tools: &str) -> Vec<u8> {
-    declaring(&format!("{{\"wit\":\"0.1.0\",\"tools\":[{tools}]}}"))
+    let head = "\"name\":\"n\",\"version\":\"1\",\"wit\":\"0.1.0\"";
+    declaring(&format!("{{{head},\"tools\":[{tools}]}}"))
 }
 
 fn tool(name: &str, schema: &str) -> String {

@@ -369,7 +369,7 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
         // A tool of a plugin that names files. A command or a name for a tool that is not known is rather a misspelt tool.
         _ if !tool_name::is_reserved_tool_name(tool) && is_anchored(inner) => path(inner),
         _ => Err(owned(
-            "this tool takes no specifier but a path that begins with `/`, `~/`, `./` or `*`",
+            "this tool takes no specifier: name it alone, or with a path that begins with `/`, `~/`, `./` or `*`",
         )),
     }
 }

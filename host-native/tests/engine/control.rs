@@ -137,8 +137,8 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
                 "already",
             ),
             (
-                json!({"subtype": "reload_plugins", "add_plugins": [{"type": "local", "path": "/p"}]}),
-                "plugins",
+                json!({"subtype": "reload_plugins", "add_plugins": [{"type": "git", "path": "/p"}]}),
+                "`git`",
             ),
         ] {
             let reply = sdk.request(request.clone()).await;
