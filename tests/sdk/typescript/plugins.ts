@@ -19,7 +19,10 @@ const about = init(messages);
 assert.deepEqual(about.plugins, [{ name: "notes", path: notes }]);
 assert(about.slash_commands.includes("notes:greet") && about.agents?.includes("notes:writer"));
 
-const conversation = new Conversation({ plugins: [{ type: "local", path: notes }] });
+const conversation = new Conversation({
+  plugins: [{ type: "local", path: notes }],
+  pluginDelivery: "initialize",
+});
 const more = { type: "local" as const, path: plugin("more") };
 const reloaded = await conversation.query.reloadPlugins({ addPlugins: [more] });
 assert.deepEqual(reloaded.plugins.map((it) => it.name), ["notes", "more"]);
