@@ -8,10 +8,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use windlass_core::{RawJson, permission::Mode, spec::ThinkingDisplay};
 
 use self::fields::*;
-use super::{
-    initialize::{GivenPlugin, Initialize},
-    reply::ReplyError,
-};
+use super::initialize::{GivenPlugin, Initialize};
+use super::reply::ReplyError;
 
 /// A control request. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq)]
