@@ -110,9 +110,7 @@ impl PluginOnDisk {
             plugin: Some(plugin),
         })
     }
-}
 
-impl PluginOnDisk {
     /// The plugin, if it can be loaded beside these; `None` if it is one of them, named once more.
     ///
     /// # Errors

@@ -212,10 +212,8 @@ impl ProjectFiles {
 }
 
 fn has_inline_servers(agent: &AgentProfile) -> bool {
-    let servers = agent.definition.mcp_servers.iter().flatten();
-    servers
-        .into_iter()
-        .any(|server| matches!(server, AgentMcpServer::Inline(_)))
+    let mut servers = agent.definition.mcp_servers.iter().flatten();
+    servers.any(|server| matches!(server, AgentMcpServer::Inline(_)))
 }
 
 /// The name that an agent's file claims even if it is otherwise invalid: its `name` field, or else the file name.

@@ -52,8 +52,8 @@ fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
     };
     let doubts = doubts(&inspection);
     let text = match args.json {
-        true => format!("{}\n", as_json(&inspection, &doubts)),
-        false => as_text(&inspection, &doubts),
+        true => format!("{}\n", as_json(&bytes, &inspection, &doubts)),
+        false => as_text(&bytes, &inspection, &doubts),
     };
     Ok((text, Exit::Done))
 }
@@ -99,7 +99,7 @@ fn verb(access: Access) -> &'static str {
     }
 }
 
-fn as_json(inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
+fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
     let declaration = &inspection.declaration;
     let limits = &declaration.limits;
     let tool = |tool: &DeclaredTool| {
@@ -115,8 +115,8 @@ fn as_json(inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
         "name": declaration.name,
         "version": declaration.version,
         "wit": declaration.wit,
-        "digest": inspection.digest,
-        "bytes": inspection.bytes,
+        "digest": Inspection::digest(bytes),
+        "bytes": bytes.len(),
         "imports": inspection.imports,
         "filesystem": declaration.grants.filesystem.access().map(verb),
         "http": declaration.grants.http,
@@ -130,15 +130,15 @@ fn as_json(inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
     })
 }
 
-fn as_text(inspection: &Inspection, doubts: &[String]) -> String {
+fn as_text(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> String {
     let declaration = &inspection.declaration;
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {label:<9} {value}");
     };
-    line("digest", &inspection.digest);
-    line("size", &format!("{} bytes", inspection.bytes));
+    line("digest", &Inspection::digest(bytes));
+    line("size", &format!("{} bytes", bytes.len()));
     line(
         "made for",
         &format!("windlass:plugin {}", one_line(&declaration.wit)),

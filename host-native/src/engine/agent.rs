@@ -30,7 +30,11 @@ pub(super) fn plugins(
 }
 
 /// The agent described by flags and environment, without the tools that a request removes.
-pub(super) fn agent(launch: &Launch, request: &ConfigureRequest) -> Result<Agent, StartError> {
+pub(super) fn agent(
+    launch: &Launch,
+    request: &ConfigureRequest,
+    plugins: &[PluginOnDisk],
+) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let disallowed = &request.disallowed_tools;
     let endpoint = launch.endpoint();
@@ -76,8 +80,7 @@ pub(super) fn agent(launch: &Launch, request: &ConfigureRequest) -> Result<Agent
     for directory in &flags.add_dirs {
         builder = builder.add_dir(directory);
     }
-    let (plugins, _) = plugins(launch, request)?;
-    for component in plugins.into_iter().flat_map(|it| it.components) {
+    for component in plugins.iter().flat_map(|plugin| &plugin.components) {
         builder = builder.plugin(component);
     }
     for prices in &launch.price_files {

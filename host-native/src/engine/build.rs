@@ -15,10 +15,11 @@ use windlass_engine::{
     settings::SettingSources,
 };
 
-use super::{agent::plugins, launch::Launch, start_error::StartError};
+use super::{launch::Launch, start_error::StartError};
 use crate::{
     Agent,
     http::Auth,
+    plugin_dir::PluginOnDisk,
     project_config::{ProjectConfig, Whereabouts, own_places, read_config},
     sandbox::{Sandbox, in_words},
 };
@@ -42,6 +43,7 @@ pub(super) fn resolved_config(
     launch: &Launch,
     agent: Agent,
     request: &ConfigureRequest,
+    (plugins, left_out): (Vec<PluginOnDisk>, Vec<String>),
 ) -> Result<ResolvedConfig, StartError> {
     let mut warnings = Vec::new();
     let flags = &launch.flags;
@@ -52,7 +54,6 @@ pub(super) fn resolved_config(
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
     warnings.extend(project_config.apply_permissions(&mut spec)?);
     spec.environment.plugins.clear();
-    let (plugins, left_out) = plugins(launch, request)?;
     let failed_plugins = left_out.len();
     warnings.extend(left_out);
     for plugin in plugins {

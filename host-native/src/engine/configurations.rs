@@ -14,7 +14,7 @@ use windlass_core::{
 use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
 use super::{
-    agent::agent,
+    agent::{agent, plugins},
     build::{ResolvedConfig, resolved_config},
     launch::Launch,
     start_error::StartError,
@@ -83,20 +83,16 @@ impl Configurations {
 
     fn resolved_config(&self, request: &ConfigureRequest) -> Result<ResolvedConfig, StartError> {
         let known = self.state().agent.clone();
+        let (plugins, left_out) = plugins(&self.launch, request)?;
+        // Components of plugins may have changed since the agent was built.
+        let has_named = !self.launch.flags.plugin_dirs.is_empty() || !request.plugins.is_empty();
         let agent = match known {
-            Some((disallowed, agent))
-                if disallowed == request.disallowed_tools && !self.has_plugins(request) =>
-            {
+            Some((disallowed, agent)) if disallowed == request.disallowed_tools && !has_named => {
                 agent
             }
-            _ => agent(&self.launch, request)?,
+            _ => agent(&self.launch, request, &plugins)?,
         };
-        resolved_config(&self.launch, agent, request)
-    }
-
-    /// Whether an agent has components of plugins, which may have changed since it was built.
-    fn has_plugins(&self, request: &ConfigureRequest) -> bool {
-        !self.launch.flags.plugin_dirs.is_empty() || !request.plugins.is_empty()
+        resolved_config(&self.launch, agent, request, (plugins, left_out))
     }
 
     fn keep(&self, resolved_config: ResolvedConfig, request: &ConfigureRequest) -> Configuration {

@@ -16,7 +16,7 @@ use windlass_engine::{
 };
 
 use super::{
-    agent::agent,
+    agent::{agent, plugins},
     build::{ResolvedConfig, resolved_config, whereabouts},
     launch::Launch,
     start_error::StartError,
@@ -102,7 +102,9 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
 /// Reads flags and files, without an SDK's request.
 fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
     let request = ConfigureRequest::default();
-    resolved_config(launch, agent(launch, &request)?, &request)
+    let (plugins, left_out) = plugins(launch, &request)?;
+    let agent = agent(launch, &request, &plugins)?;
+    resolved_config(launch, agent, &request, (plugins, left_out))
 }
 
 /// The same, with the resulting configuration.

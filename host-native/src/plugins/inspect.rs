@@ -11,10 +11,6 @@ use super::{
 /// What a component declares and imports.
 #[derive(Debug, Clone)]
 pub struct Inspection {
-    /// The digest of the whole file, code and declaration: `sha256:` and hexadecimal digits.
-    pub digest: String,
-    /// The size of the file in bytes.
-    pub bytes: usize,
     /// What it declares.
     pub declaration: Declaration,
     /// The interfaces that it imports, with their versions.
@@ -33,10 +29,14 @@ impl Inspection {
             return Err(LoadFault::ReservedName(name.clone()));
         }
         Ok(Self {
-            digest: format!("sha256:{:x}", Sha256::digest(bytes)),
-            bytes: bytes.len(),
             declaration,
             imports,
         })
+    }
+
+    /// The digest of a whole file, code and declaration: `sha256:` and hexadecimal digits.
+    #[must_use]
+    pub fn digest(bytes: &[u8]) -> String {
+        format!("sha256:{:x}", Sha256::digest(bytes))
     }
 }
