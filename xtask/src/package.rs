@@ -14,8 +14,10 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate, its workspace dependencies, and the crates with which others test their parts: each after its dependencies.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 11] = [
     "windlass-schema",
+    "windlass-plugin-macros",
+    "windlass-plugin",
     "windlass-shell",
     "windlass-core",
     "windlass-scripted-model",

@@ -7,6 +7,8 @@ use windlass::sandbox::SandboxSettings;
 use windlass_core::{money::Usd, permission::Mode, spec::Effort};
 use windlass_engine::protocol::flags::rules_of;
 
+use super::plugin::Language;
+
 /// `0.1.0 (windlass)`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (windlass)");
 
@@ -45,7 +47,7 @@ pub(crate) enum Command {
     /// The sessions of this folder.
     #[command(subcommand)]
     Sessions(SessionsCommand),
-    /// Plugins: WASM components with tools.
+    /// Write plugins, and see what one is before it is trusted.
     #[command(subcommand)]
     Plugin(PluginCommand),
     /// A model for tests that says what a script tells it to.
@@ -335,8 +337,42 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginCommand {
+    /// Make a folder with a plugin that builds and passes its own test.
+    New(PluginNewArgs),
+    /// Build the component of a plugin's folder.
+    Build(PluginFolderArgs),
+    /// Build a plugin, run its tests, and say what each call used of its limits.
+    Test(PluginTestArgs),
     /// Say what a component declares and asks for, and whether it would be loaded. Runs nothing.
     Check(PluginCheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginNewArgs {
+    /// The folder; its last part is the name of the plugin.
+    pub(crate) path: PathBuf,
+
+    /// The language it is written in.
+    #[arg(long, default_value = "rust")]
+    pub(crate) lang: Language,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginFolderArgs {
+    /// The folder of the plugin.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginTestArgs {
+    /// The folder of the plugin.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+
+    /// Test this component instead of building one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) component: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -110,7 +110,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
         Some(Command::Permissions(command)) => permissions::permissions(command),
         Some(Command::Sessions(command)) => on_runtime(sessions::sessions(command)),
-        Some(Command::Plugin(command)) => plugin::plugin(command),
+        Some(Command::Plugin(command)) => on_runtime(plugin::plugin(command)),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };
     match done {

@@ -23,6 +23,7 @@ use super::{
     host::CallState,
     limits::Meter,
     outcome::{CallError, Stopped, Watch, trap_text},
+    usage::CallUsage,
 };
 
 /// Image formats supported by the Messages API.
@@ -94,12 +95,22 @@ impl Plugin {
             Ok(UpdateDeadline::Continue(1))
         });
         store.set_epoch_deadline(1);
+        if config.usage.is_some() {
+            // Counted, not limited: deadlines end calls.
+            store
+                .set_fuel(u64::MAX)
+                .map_err(|error| unavailable(&error.to_string()))?;
+        }
         let ticking = runtime.ticker.ticking();
         let done = ready
             .instantiate(&mut store)
             .and_then(|tools| tools.call_call(&mut store, &input(call)));
         drop(ticking);
         store.data().report_refusals();
+        if let Some(sink) = &config.usage {
+            let output = done.as_ref().map_or(0, size);
+            sink.take(&call.name, usage(&store, limits, output));
+        }
         match done {
             Ok(result) => output(result, limits),
             Err(error) => Err(failure(&error, store.data(), time, limits)),
@@ -115,6 +126,28 @@ impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
+}
+
+/// What a call used, whose result has this size.
+fn usage(store: &Store<CallState>, limits: &CallLimits, output: usize) -> CallUsage {
+    let state = store.data();
+    CallUsage {
+        // Where nothing counts, nothing is left over.
+        fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
+        memory: state.meter.memory(limits),
+        host_calls: 0,
+        output,
+        log: limits.log - state.log_left,
+    }
+}
+
+/// The size of a result in bytes.
+fn size(result: &wit::ToolResult) -> usize {
+    let blocks = result.content.iter().map(|block| match block {
+        wit::Content::Text(text) => text.len(),
+        wit::Content::Image(image) => image.data.len(),
+    });
+    blocks.sum::<usize>() + result.structured.as_ref().map_or(0, String::len)
 }
 
 fn input(call: &ToolCall) -> wit::ToolCall {

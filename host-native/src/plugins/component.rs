@@ -12,7 +12,7 @@ use windlass_builtin::DeclarationError;
 use windlass_core::tool::{Access, PluginGrant, ToolDefinition};
 
 use super::{
-    CallLimits, LogSink,
+    CallLimits, LogSink, UsageSink,
     bindings::ToolsPre,
     cache::Cache,
     declaration::{Declaration, DeclaredTool},
@@ -51,6 +51,8 @@ pub struct PluginHostConfig {
     pub files: Arc<Files>,
     /// Receives log lines of components, and refusals.
     pub log: LogSink,
+    /// Receives what each call used, if anybody wants to know.
+    pub usage: Option<UsageSink>,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
@@ -129,7 +131,8 @@ impl PluginHost {
 
     pub(super) fn runtime(&self) -> Result<&Runtime, &str> {
         let started = self.runtime.get_or_init(|| {
-            Runtime::start().map_err(|error| format!("wasmtime does not start: {error:#}"))
+            Runtime::start(self.config.usage.is_some())
+                .map_err(|error| format!("wasmtime does not start: {error:#}"))
         });
         started.as_ref().map_err(String::as_str)
     }

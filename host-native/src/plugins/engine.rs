@@ -15,11 +15,13 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    pub(super) fn start() -> wasmtime::Result<Self> {
+    /// Starts it. Counting fuel is compiled into the code of components, and costs time.
+    pub(super) fn start(counts_fuel: bool) -> wasmtime::Result<Self> {
         let mut config = Config::new();
         config
             .wasm_component_model(true)
             .epoch_interruption(true)
+            .consume_fuel(counts_fuel)
             // The same component must give the same result on every machine.
             .wasm_relaxed_simd(false)
             // Errors describe traps in words; tables that map machine code to the source would only take space.

@@ -91,6 +91,11 @@ pub(super) struct Meter {
 }
 
 impl Meter {
+    /// The bytes of memory in use.
+    pub(super) fn memory(&self, limits: &CallLimits) -> usize {
+        limits.memory.saturating_sub(self.memory_left)
+    }
+
     pub(super) fn new(limits: &CallLimits) -> Self {
         Self {
             memory_left: limits.memory,

@@ -4,6 +4,7 @@
 //! with the first call. Every call has a fresh instance in its own store, a deadline, a memory limit and an output
 //! limit, and can access only what its grant names.
 
+mod author;
 mod bindings;
 mod cache;
 mod call;
@@ -18,7 +19,9 @@ mod outcome;
 mod resources;
 mod seal;
 mod ticker;
+mod usage;
 
+pub use author::{AuthorError, with_declaration, with_declaration_of};
 pub use cache::{Cache, CacheError};
 pub(crate) use component::MAX_COMPONENT;
 pub use component::{LoadError, LoadFault, Plugin, PluginHost, PluginHostConfig};
@@ -26,3 +29,4 @@ pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool}
 pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
 pub use limits::{CallLimits, DeclaredLimits};
+pub use usage::{CallUsage, UsageSink};

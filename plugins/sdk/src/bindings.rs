@@ -6,7 +6,7 @@
 #![allow(unsafe_code, missing_docs, unreachable_pub, clippy::all)]
 
 wit_bindgen::generate!({
-    path: ["../../wit/host", "../../wit/plugin"],
+    path: ["wit/host", "wit/plugin"],
     world: "windlass:plugin/tools",
     generate_all,
     pub_export_macro: true,

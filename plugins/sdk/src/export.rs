@@ -13,10 +13,7 @@ macro_rules! export_tools {
 
             impl $crate::bindings::Guest for Component {
                 fn call(call: $crate::ToolCall) -> $crate::ToolResult {
-                    match $call(&call) {
-                        Ok(result) => result,
-                        Err(error) => $crate::ToolResult::from($crate::ToolError::from(error)),
-                    }
+                    $crate::answer($call(&call).map_err($crate::ToolError::from))
                 }
             }
 

@@ -1,38 +1,38 @@
 //! Write a windlass tool as a WASM component.
 //!
-//! A plugin is a crate of type `cdylib` with one function that answers tool calls and a JSON file that declares the
-//! tools. The function sees only what the call was granted: [`Workspace::granted`] holds the directory trees, and there
-//! is no other way to a file.
+//! A tool is a function with a documented input; [`plugin!`] makes a component of such functions. The component sees only what
+//! a call was granted: [`Workspace`] holds the directory trees, and there is no other way to a file.
 //!
 //! ```no_run
-//! use windlass_plugin::{ToolCall, ToolError, ToolResult, Tree, Workspace};
+//! use windlass_plugin::{ReadPath, ToolError, Workspace, input, plugin, tool};
 //!
-//! #[derive(serde::Deserialize)]
+//! /// What `CountLines` takes.
+//! #[input]
 //! struct Count {
-//!     file_path: String,
+//!     /// The file whose lines are counted.
+//!     file_path: ReadPath,
 //! }
 //!
-//! fn call(call: &ToolCall) -> Result<ToolResult, ToolError> {
-//!     let input: Count = call.parse_input()?;
-//!     let workspace = Workspace::granted();
-//!     let place = workspace.resolve(&input.file_path)?;
-//!     let bytes = place
-//!         .tree
-//!         .read_all(&place.relative, 1 << 20)
-//!         .map_err(|code| place.explain(code))?;
-//!     let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-//!     Ok(ToolResult::text(format!("{lines} lines")))
+//! /// Counts the lines of a text file.
+//! #[tool(read_only, idempotent, retry = "run_again")]
+//! fn count_lines(input: Count, workspace: &Workspace) -> Result<String, ToolError> {
+//!     let text = workspace.read_text(&input.file_path, 1 << 20)?;
+//!     Ok(format!("{} lines", text.lines().count()))
 //! }
 //!
-//! // In a real plugin: `windlass_plugin::export_tools!(declaration: "../plugin.json", call: call);`
-//! # fn main() { let _ = call; }
+//! plugin! {
+//!     tools: [count_lines],
+//!     grants: { "filesystem": "read" },
+//! }
+//! # fn main() {}
 //! ```
 //!
-//! The declaration is JSON; its fields are described in `wit/README.md` of the windlass repository. It ends up in the
-//! custom section [`DECLARATION_SECTION`], so that one digest covers code and declaration and a host can list the tools
-//! without running anything.
+//! `windlass plugin new`, `build` and `test` do the rest (`docs/plugins.md` of the windlass repository). What the plugin declares is
+//! made of the functions and stands in the custom section [`DECLARATION_SECTION`], so that one digest covers code and declaration,
+//! and a host can list the tools without running anything.
 //!
-//! Logic that is generic over [`Tree`] can be tested natively with `testing::MemoryTree` (feature `testing`).
+//! Without the feature `macros` a plugin is one function that answers calls and a JSON file that declares the tools:
+//! [`export_tools!`]. Logic that is generic over [`Tree`] can be tested natively with `testing::MemoryTree` (feature `testing`).
 
 #![deny(unsafe_code)]
 // Tests fail by panicking.
@@ -43,9 +43,20 @@ extern crate self as windlass_plugin;
 
 pub mod bindings;
 mod call;
+#[cfg(feature = "macros")]
+mod declare;
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod declared;
 mod export;
+#[cfg(feature = "macros")]
+mod path;
+#[cfg(feature = "macros")]
+mod plugin;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "macros")]
+mod tool;
 mod tree;
 mod workspace;
 
@@ -58,8 +69,47 @@ pub use call::ToolError;
 pub use tree::{Tree, entries};
 pub use workspace::{PathError, Place, Root, Workspace};
 
+#[cfg(feature = "macros")]
+pub use path::{ReadPath, WritePath};
+#[cfg(feature = "macros")]
+pub use tool::{IntoToolResult, Structured, Tool, ToolFacts};
+
+/// Makes a struct, or an enum for a field of one, the input of a tool: it is read from the call, and its schema with the
+/// comments of its fields is what the model reads. A field that is no part of it is an error. `#[serde(…)]` (`default`, `rename`)
+/// and `#[schemars(…)]` (`range`, `length`, `regex`) stand on fields as usual.
+#[cfg(feature = "macros")]
+pub use windlass_plugin_macros::input;
+
+/// Makes a function a tool. Its comment is what the model reads, its name in `UpperCamelCase` what the model calls.
+///
+/// The function takes a struct with the attribute [`input`](macro@input), then, as it needs them, `&Workspace` and `&ToolCall`, and
+/// returns what [`IntoToolResult`] knows: a text, a [`ToolResult`], [`Structured`], or a `Result` of one.
+///
+/// | in brackets | meaning |
+/// |---|---|
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints about what it does |
+/// | `name = "…"`, `description = "…"` | in place of those of the function |
+/// | `retry = "run_again"` | what may be done about a call whose outcome was lost; `"never"` if left out |
+/// | `timeout_ms = 5000` | how long a call may take |
+#[cfg(feature = "macros")]
+pub use windlass_plugin_macros::tool;
+
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub use declare::Declaration;
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub use {schemars, serde, serde_json};
+
 #[doc(hidden)]
 pub use wit_bindgen;
+
+/// The result of a call, whether the tool succeeded or not.
+#[doc(hidden)]
+#[must_use]
+pub fn answer(result: Result<ToolResult, ToolError>) -> ToolResult {
+    result.unwrap_or_else(ToolResult::from)
+}
 
 /// The custom section of a component that holds its declaration.
 pub const DECLARATION_SECTION: &str = "windlass:plugin";

@@ -1,7 +1,7 @@
 //! The directory trees of a call, and the resolution of paths to them.
 
 use crate::bindings::windlass::host::filesystem::{self, Directory};
-use crate::{Access, ErrorCode, ToolError, Tree};
+use crate::{Access, ErrorCode, ToolError, Tree, WriteOptions};
 
 /// A granted tree and its absolute path.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Root<T> {
 
 /// Everything that a call may access, and the directory to which relative paths refer.
 #[derive(Debug)]
-pub struct Workspace<T> {
+pub struct Workspace<T = Directory> {
     roots: Vec<Root<T>>,
     working_directory: String,
 }
@@ -141,6 +141,40 @@ impl<T: Tree> Workspace<T> {
             absolute,
             root: &root.path,
         })
+    }
+
+    /// The content of a file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`ToolError`] that names the path: outside of the granted trees, missing, no file, or larger.
+    pub fn read(&self, path: &str, limit: usize) -> Result<Vec<u8>, ToolError> {
+        let place = self.resolve(path)?;
+        let bytes = place.tree.read_all(&place.relative, limit);
+        bytes.map_err(|code| place.explain(code))
+    }
+
+    /// The text of a file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`ToolError`] for a file that is not UTF-8.
+    pub fn read_text(&self, path: &str, limit: usize) -> Result<String, ToolError> {
+        String::from_utf8(self.read(path, limit)?)
+            .map_err(|_| ToolError::new(format!("{path} is not a text file (UTF-8).")))
+    }
+
+    /// Replaces or creates a file in one step, with the directories it needs.
+    ///
+    /// # Errors
+    /// [`ToolError`] that names the path: outside of the granted trees, or granted for reading only.
+    pub fn write(&self, path: &str, data: &[u8]) -> Result<(), ToolError> {
+        let place = self.resolve(path)?;
+        let options = WriteOptions {
+            expected_digest: None,
+            create_new: false,
+            create_parents: true,
+        };
+        let written = place.tree.write(&place.relative, data, &options);
+        written.map_err(|code| place.explain(code))
     }
 
     /// The shortest unambiguous spelling of an absolute path: relative to the working directory when it is below it.

@@ -1,4 +1,4 @@
-//! `windlass plugin`: what a component is, before anybody trusts it.
+//! `windlass plugin check`: what a component is, before anybody trusts it.
 
 use std::{fmt::Write as _, fs};
 
@@ -6,31 +6,21 @@ use serde_json::json;
 use windlass::plugins::{DeclaredLimits, DeclaredTool, Inspection};
 use windlass_core::tool::Access;
 
-use super::{
+use crate::cli::{
     Exit,
-    args::{PluginCheckArgs, PluginCommand},
+    args::PluginCheckArgs,
     plain::{fit, one_line},
     start_error::StartError,
-    terminal::Stage,
 };
 
 /// The columns that the description of a tool may take.
 const DESCRIPTION: usize = 72;
 
-/// Runs the command.
+/// What a component is: the text, and the exit code 1 where no host would load it.
 ///
 /// # Errors
 /// [`StartError`]: the file cannot be read.
-pub(crate) fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
-    let PluginCommand::Check(args) = command;
-    let (text, exit) = check(&args)?;
-    Ok(match Stage::stdout().write(&text) {
-        Ok(()) => exit,
-        Err(_) => Exit::PipeClosed,
-    })
-}
-
-fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
+pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
     let bytes = fs::read(&args.file).map_err(|error| StartError::File {
         what: "the component",
         path: args.file.clone(),

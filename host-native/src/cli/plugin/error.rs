@@ -1,0 +1,84 @@
+//! Why a plugin is not made, built or tested.
+
+use std::{io, path::PathBuf};
+
+use windlass::plugins::{self, LoadFault};
+
+/// What went wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AuthorError {
+    /// The name does not fit.
+    #[error(
+        "`{0}` is no name of a plugin: use small letters, digits and hyphens, a letter first, at most 64"
+    )]
+    Name(String),
+    /// The folder is there already.
+    #[error("`{}` exists already: choose another name, or remove it", .0.display())]
+    Exists(PathBuf),
+    /// No sources of a known language.
+    #[error("`{}` has no Cargo.toml, package.json or app.py: it is no folder that `windlass plugin new` made", .0.display())]
+    NoSources(PathBuf),
+    /// A file or folder cannot be used.
+    #[error("`{}`: {error}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A program that the build needs cannot be started.
+    #[error("`{program}` cannot be started ({error}): {remedy}")]
+    Program {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        error: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The compiler cannot build for WebAssembly.
+    #[error("the Rust here cannot build for {target}: run `rustup target add {target}`")]
+    NoTarget {
+        /// The target.
+        target: &'static str,
+    },
+    /// The toolchain failed, and said why.
+    #[error("the build failed: see above")]
+    Build,
+    /// The build gave no component.
+    #[error(
+        "the build gave no WebAssembly file: Cargo.toml needs `[lib] crate-type = [\"cdylib\"]`"
+    )]
+    NoModule,
+    /// The module is no component.
+    #[error("what the build gave cannot become a component: {0}")]
+    Component(String),
+    /// It does not declare itself.
+    #[error(transparent)]
+    Declare(#[from] plugins::AuthorError),
+    /// The declaration would be refused.
+    #[error("no host would load the plugin: {0}")]
+    Refused(#[from] LoadFault),
+    /// A test cannot be read.
+    #[error("the test `{}`: {reason}", .path.display())]
+    Test {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no test.
+    #[error("`{}` has no test: a test is a file `tests/*.json` (docs/plugins.md)", .0.display())]
+    NoTest(PathBuf),
+    /// The session of a test does not start.
+    #[error("the session of a test cannot start: {0}")]
+    Session(String),
+}
+
+impl AuthorError {
+    /// Adds the path to an error of the system.
+    pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |error| Self::Io { path, error }
+    }
+}

@@ -1,0 +1,76 @@
+//! `windlass plugin`: making plugins, and what a component is before anybody trusts it.
+
+mod build;
+mod check;
+mod error;
+mod language;
+mod new;
+mod templates;
+mod test;
+mod toolchain;
+
+use std::path::Path;
+
+use windlass::plugins::Inspection;
+
+use self::error::AuthorError;
+pub(crate) use self::language::Language;
+use super::{
+    Exit,
+    args::{PluginCommand, PluginFolderArgs},
+    plain::{grouped, one_line},
+    start_error::StartError,
+    terminal::Stage,
+};
+
+/// Runs the command.
+///
+/// # Errors
+/// [`StartError`]: what was asked for could not be begun, or not be finished.
+pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
+    let (text, exit) = match command {
+        PluginCommand::New(args) => (new::new(&args)?, Exit::Done),
+        PluginCommand::Build(args) => (build(&args)?, Exit::Done),
+        PluginCommand::Test(args) => test::test(&args).await?,
+        PluginCommand::Check(args) => check::check(&args)?,
+    };
+    Ok(match Stage::stdout().write(&text) {
+        Ok(()) => exit,
+        Err(_) => Exit::PipeClosed,
+    })
+}
+
+fn build(args: &PluginFolderArgs) -> Result<String, AuthorError> {
+    let (path, inspection) = build::build(&args.folder)?;
+    let bytes = std::fs::metadata(&path)
+        .map_err(AuthorError::at(&path))?
+        .len();
+    Ok(built(&path, bytes, &inspection))
+}
+
+/// One line about a component that was built.
+fn built(path: &Path, bytes: u64, inspection: &Inspection) -> String {
+    let declaration = &inspection.declaration;
+    let tools: Vec<String> = declaration
+        .tools
+        .iter()
+        .map(|tool| one_line(&tool.name))
+        .collect();
+    format!(
+        "{} {}: {} bytes in {}, with {}\n",
+        one_line(&declaration.name),
+        one_line(&declaration.version),
+        grouped(bytes),
+        path.display(),
+        tools.join(", "),
+    )
+}
+
+impl From<AuthorError> for StartError {
+    fn from(error: AuthorError) -> Self {
+        match error {
+            AuthorError::Name(_) | AuthorError::Exists(_) => Self::Usage(error.to_string()),
+            other => Self::Unable(other.to_string()),
+        }
+    }
+}

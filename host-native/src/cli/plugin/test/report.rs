@@ -1,0 +1,64 @@
+//! What a person reads about the tests of a plugin.
+
+use std::{fmt::Write as _, path::Path};
+
+use windlass::plugins::CallUsage;
+
+use super::session::Outcome;
+use crate::cli::plain::{fit, grouped, one_line};
+
+/// The columns that a call or its result may take.
+const COLUMNS: usize = 72;
+
+/// The calls of one test.
+pub(super) fn write(text: &mut String, path: &Path, outcomes: &[Outcome]) {
+    // Writing to a String cannot fail, here and below.
+    let _ = writeln!(text, "{}", path.display());
+    for outcome in outcomes {
+        let mark = if outcome.faults.is_empty() {
+            "✓"
+        } else {
+            "✗"
+        };
+        let call = one_line(&outcome.call);
+        let _ = writeln!(text, "  {mark} {}", fit(&call, COLUMNS));
+        let result = one_line(&outcome.text);
+        let _ = writeln!(text, "      {}", fit(&result, COLUMNS));
+        let used = match &outcome.usage {
+            Some(usage) => used(usage, outcome.memory_limit),
+            None => "the component was not called".to_owned(),
+        };
+        let _ = writeln!(text, "      {used}");
+        for fault in &outcome.faults {
+            let _ = writeln!(text, "      but {}", one_line(fault));
+        }
+    }
+}
+
+fn used(usage: &CallUsage, memory_limit: Option<usize>) -> String {
+    // A usize has at most 64 bits.
+    let number = |number: usize| grouped(u64::try_from(number).unwrap_or(u64::MAX));
+    let limit = memory_limit.map_or_else(String::new, |limit| format!(" of {}", number(limit)));
+    format!(
+        "fuel {} · memory {}{limit} bytes · {} host calls · {} bytes of result · {} of log",
+        grouped(usage.fuel),
+        number(usage.memory),
+        usage.host_calls,
+        number(usage.output),
+        number(usage.log),
+    )
+}
+
+/// The last line.
+pub(super) fn sum(tests: usize, calls: usize, failed: usize) -> String {
+    let plural = |number: usize| if number == 1 { "" } else { "s" };
+    let rest = match failed {
+        0 => "all as expected".to_owned(),
+        failed => format!("{failed} not as expected"),
+    };
+    format!(
+        "{tests} test{}, {calls} call{}: {rest}\n",
+        plural(tests),
+        plural(calls)
+    )
+}

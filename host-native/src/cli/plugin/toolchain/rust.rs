@@ -1,0 +1,132 @@
+//! Rust: two builds by cargo, one of the component that hosts load, and one that is asked for the declaration.
+//!
+//! Schemas are made by code, and that code is no part of what is shipped: the variable that the macro of the SDK looks at is set
+//! for the second one only. Both have the same profile, so that what the plugin depends on is compiled once.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde::Deserialize;
+use wit_component::ComponentEncoder;
+
+use super::Built;
+use crate::cli::plugin::error::AuthorError;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// What the macro of the SDK looks at.
+const DECLARE: &str = "WINDLASS_DECLARE";
+/// Names a rustup toolchain that has the target, when the one in use has not.
+const TOOLCHAIN: &str = "WINDLASS_WASM_CARGO_TOOLCHAIN";
+
+/// Builds the crate in the folder.
+pub(super) fn component(folder: &Path) -> Result<Built, AuthorError> {
+    let toolchain = toolchain()?;
+    let declares = module(&toolchain, folder, true)?;
+    let shipped = module(&toolchain, folder, false)?;
+    Ok(Built {
+        component: componentize(&shipped)?,
+        declares: Some(componentize(&declares)?),
+    })
+}
+
+/// The rustup toolchain to build with; none for the one in use.
+fn toolchain() -> Result<Option<String>, AuthorError> {
+    if let Ok(name) = env::var(TOOLCHAIN) {
+        return Ok(Some(name));
+    }
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", TARGET]);
+    let output = rustc.output().map_err(|error| AuthorError::Program {
+        program: "rustc".to_owned(),
+        error,
+        remedy: "install Rust by https://rustup.rs",
+    })?;
+    let directory = String::from_utf8_lossy(&output.stdout);
+    let is_there = output.status.success()
+        && fs::read_dir(directory.trim()).is_ok_and(|mut entries| entries.next().is_some());
+    match is_there {
+        true => Ok(None),
+        false => Err(AuthorError::NoTarget { target: TARGET }),
+    }
+}
+
+/// The core module that cargo makes of the crate. cargo's own output goes to standard error.
+fn module(
+    toolchain: &Option<String>,
+    folder: &Path,
+    declares: bool,
+) -> Result<Vec<u8>, AuthorError> {
+    let mut cargo = match toolchain {
+        None => Command::new("cargo"),
+        Some(name) => {
+            let mut rustup = Command::new("rustup");
+            rustup.args(["run", name, "cargo"]);
+            rustup
+        }
+    };
+    cargo
+        .current_dir(folder)
+        .args([
+            "build",
+            "--lib",
+            "--release",
+            "--target",
+            TARGET,
+            "--message-format",
+            "json-render-diagnostics",
+        ])
+        .stdout(Stdio::piped());
+    match declares {
+        true => cargo.env(DECLARE, "1"),
+        false => cargo.env_remove(DECLARE),
+    };
+    let program = cargo.get_program().to_string_lossy().into_owned();
+    let mut running = cargo.spawn().map_err(|error| AuthorError::Program {
+        program,
+        error,
+        remedy: "install Rust by https://rustup.rs",
+    })?;
+    let output = running.stdout.take().map(BufReader::new);
+    let lines = output.into_iter().flat_map(BufRead::lines);
+    let module = lines
+        .map_while(Result::ok)
+        .filter_map(|line| wasm_file(&line))
+        .last();
+    let status = running.wait().map_err(AuthorError::at(folder))?;
+    if !status.success() {
+        return Err(AuthorError::Build);
+    }
+    let module = module.ok_or(AuthorError::NoModule)?;
+    fs::read(&module).map_err(AuthorError::at(module))
+}
+
+/// A message of cargo about something it made.
+#[derive(Deserialize)]
+struct Artifact {
+    reason: String,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}
+
+/// The WebAssembly file that a message is about.
+fn wasm_file(line: &str) -> Option<PathBuf> {
+    let artifact: Artifact = serde_json::from_str(line).ok()?;
+    let mut files = artifact.filenames.into_iter();
+    let is_wasm = |file: &PathBuf| {
+        file.extension()
+            .is_some_and(|extension| extension == "wasm")
+    };
+    (artifact.reason == "compiler-artifact").then(|| files.find(is_wasm))?
+}
+
+fn componentize(module: &[u8]) -> Result<Vec<u8>, AuthorError> {
+    let mut encoder = ComponentEncoder::default();
+    let encoder = encoder.validate(true).module(module);
+    encoder
+        .and_then(|encoder| encoder.encode())
+        .map_err(|error| AuthorError::Component(format!("{error:#}")))
+}

@@ -1,0 +1,42 @@
+//! What a call used of its limits, for the authors of plugins.
+
+use std::{fmt, sync::Arc};
+
+/// What one call used, whether it succeeded or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallUsage {
+    /// Instructions, as wasmtime counts them. The same component needs the same for the same answers of the host.
+    pub fuel: u64,
+    /// Bytes of linear memory at the end of the call. Memory does not shrink.
+    pub memory: usize,
+    /// Calls of functions of the host.
+    pub host_calls: u32,
+    /// Bytes of text and images in the result, and of its structured output.
+    pub output: usize,
+    /// Bytes of log messages.
+    pub log: usize,
+}
+
+/// Receives what calls used; called on the thread of the call, before its result is returned.
+///
+/// A host with one counts instructions, which costs every call about a third of its speed.
+#[derive(Clone)]
+pub struct UsageSink(Arc<dyn Fn(&str, CallUsage) + Send + Sync>);
+
+impl UsageSink {
+    /// A sink that calls a function with the name of the tool and what its call used.
+    pub fn new(take: impl Fn(&str, CallUsage) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
+    pub(super) fn take(&self, tool: &str, usage: CallUsage) {
+        (self.0)(tool, usage);
+    }
+}
+
+impl fmt::Debug for UsageSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UsageSink")
+    }
+}
