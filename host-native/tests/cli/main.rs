@@ -19,6 +19,7 @@ mod led_to;
 mod output;
 mod permission;
 mod places;
+mod plugin_authoring;
 mod plugins;
 mod project;
 mod prompts;

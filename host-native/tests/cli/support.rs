@@ -42,7 +42,12 @@ impl Windlass {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        self.program(env!("CARGO_BIN_EXE_windlass"), args)
+    }
+
+    /// Another program, in the same place.
+    pub(crate) fn program(&self, name: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(name);
         command
             .args(args)
             .current_dir(self.workspace.path())

@@ -68,9 +68,6 @@ fn built(path: &Path, bytes: u64, inspection: &Inspection) -> String {
 
 impl From<AuthorError> for StartError {
     fn from(error: AuthorError) -> Self {
-        match error {
-            AuthorError::Name(_) | AuthorError::Exists(_) => Self::Usage(error.to_string()),
-            other => Self::Unable(other.to_string()),
-        }
+        Self::Unable(error.to_string())
     }
 }

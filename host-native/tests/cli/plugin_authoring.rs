@@ -1,0 +1,254 @@
+//! `windlass plugin new`, `build` and `test`.
+
+use std::{fs, path::Path, process::Command};
+
+use serde_json::json;
+use windlass::model_server::ModelServer;
+
+use crate::support::{Done, Windlass};
+
+const TUTORIAL: &str = include_str!("../../../docs/plugins.md");
+
+/// Where what plugins depend on is compiled: one for all tests and runs.
+const TARGET: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins");
+
+/// The command with what cargo needs, and without the network: what a plugin depends on is in every build of windlass.
+fn with_cargo(mut command: Command) -> Command {
+    let passed = ["CARGO_HOME", "RUSTUP_HOME", "WINDLASS_WASM_CARGO_TOOLCHAIN"];
+    for name in passed {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    // cargo and rustup look below the home directory, and the command has one of its own.
+    let home = std::env::var_os("HOME").unwrap();
+    for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, Path::new(&home).join(folder));
+        }
+    }
+    command
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_TARGET_DIR", TARGET);
+    command
+}
+
+/// What a page says to do.
+enum Step<'a> {
+    /// Put this text into a file.
+    Write { path: &'a str, text: String },
+    /// Run a command, which prints these lines.
+    Run {
+        command: &'a str,
+        output: Vec<&'a str>,
+    },
+}
+
+/// The steps of a section: blocks of a console, and other blocks for the file that the text before them names last.
+fn steps(section: &str) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    let mut lines = section.lines();
+    let mut file = None;
+    while let Some(line) = lines.next() {
+        let Some(language) = line.strip_prefix("```") else {
+            let quoted = line.split('`').skip(1).step_by(2);
+            file = quoted
+                .filter(|word| word.starts_with("count/"))
+                .last()
+                .or(file);
+            continue;
+        };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if language != "console" {
+            let path = file.take().expect("a block belongs to a file");
+            let text = block.join("\n");
+            steps.push(Step::Write { path, text });
+            continue;
+        }
+        for line in block {
+            match (line.strip_prefix("$ "), steps.last_mut()) {
+                (Some(command), _) => steps.push(Step::Run {
+                    command,
+                    output: Vec::new(),
+                }),
+                (None, Some(Step::Run { output, .. })) => output.push(line),
+                (None, _) => panic!("no command before {line:?}"),
+            }
+        }
+    }
+    steps
+}
+
+/// Whether the lines are those of the page, where `…` stands for anything.
+fn is_like(said: &[&str], expected: &[&str]) -> bool {
+    match (said, expected) {
+        ([], []) => true,
+        (_, [dots, rest @ ..]) if dots.trim() == "…" => {
+            (0..=said.len()).any(|skipped| is_like(&said[skipped..], rest))
+        }
+        ([line, said @ ..], [pattern, expected @ ..]) => {
+            is_line_like(line, pattern) && is_like(said, expected)
+        }
+        _ => false,
+    }
+}
+
+fn is_line_like(line: &str, pattern: &str) -> bool {
+    match pattern.split_once('…') {
+        None => line == pattern,
+        Some((start, end)) => {
+            let rest = line.strip_prefix(start);
+            rest.is_some_and(|rest| rest.ends_with(end))
+        }
+    }
+}
+
+#[test]
+fn card_5_the_tutorial_for_plugins_in_rust_works_to_the_letter() {
+    let (_, section) = TUTORIAL.split_once("\n## Writing one in Rust\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let script = json!({"exchanges": [
+        {
+            "expect": {"tools_include": ["CountLines", "CountWords"]},
+            "respond": {"content": [{"type": "tool_use", "name": "CountWords", "input": {"file_path": "notes.txt"}}]},
+        },
+        {
+            "expect": {"tool_results": [{"contains": "3", "is_error": false}]},
+            "respond": "It has three words.",
+        },
+    ]});
+    let script = windlass::model_server::Script::parse(&script.to_string()).unwrap();
+    let server = ModelServer::start(script).unwrap();
+    let windlass = Windlass::asking(&server);
+    let program = Path::new(env!("CARGO_BIN_EXE_windlass"));
+    let mut path = vec![program.parent().unwrap().to_owned()];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+
+    let mut commands = 0;
+    for step in steps(section) {
+        match step {
+            Step::Write { path, text } => windlass.write(path, &text),
+            Step::Run { command, output } => {
+                let mut shell = with_cargo(windlass.program("sh", &["-c", command]));
+                shell
+                    .env("PATH", std::env::join_paths(&path).unwrap())
+                    .env("ANTHROPIC_API_KEY", "none");
+                let done = Done::of(&shell.output().unwrap());
+                assert_eq!(done.code, Some(0), "{command}: {done:?}");
+                let said: Vec<&str> = done.stdout.lines().collect();
+                assert!(
+                    is_like(&said, &output),
+                    "{command}: {done:?}, not {output:#?}"
+                );
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands > 4, "{commands}");
+    server.verify().unwrap();
+}
+
+#[test]
+fn card_5_a_plugin_that_cannot_be_made_or_built_is_said_with_what_to_do() {
+    let windlass = Windlass::new();
+    let run = |args: &[&str]| Done::of(&with_cargo(windlass.command(args)).output().unwrap());
+    for name in ["Count", "a/..", "1a", "a b", "a-"] {
+        let done = run(&["plugin", "new", name]);
+        assert!(
+            done.complaint(3).contains("is no name of a plugin"),
+            "{done:?}"
+        );
+    }
+    fs::create_dir(windlass.workspace.path().join("there")).unwrap();
+    let done = run(&["plugin", "new", "there"]);
+    assert!(done.complaint(3).contains("exists already"), "{done:?}");
+    let done = run(&["plugin", "build", "there"]);
+    assert!(done.complaint(3).contains("has no Cargo.toml"), "{done:?}");
+    let done = run(&["plugin", "build", "missing"]);
+    assert!(done.complaint(3).contains("missing"), "{done:?}");
+    let done = run(&["plugin", "test", "there"]);
+    assert!(done.complaint(3).contains("has no test"), "{done:?}");
+
+    for (test, wrong) in [
+        ("{", "EOF"),
+        (r#"{"calls": []}"#, "no calls"),
+        (
+            r#"{"calls": [{"tool": "A", "input": {}, "expects": {}}]}"#,
+            "unknown field `expects`",
+        ),
+        (
+            r#"{"files": {"../a": ""}, "calls": [{"tool": "A", "input": {}}]}"#,
+            "no path below",
+        ),
+    ] {
+        windlass.write("there/tests/a.json", test);
+        let done = run(&["plugin", "test", "there"]);
+        assert!(done.complaint(3).contains(wrong), "{wrong}: {done:?}");
+    }
+    let entries = fs::read_dir(windlass.workspace.path()).unwrap();
+    let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["there"]);
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_fails_where_a_call_is_not_as_expected_or_uses_too_much() {
+    let windlass = Windlass::new();
+    let declaration = json!({
+        "name": "answer", "version": "0.1.0", "wit": "0.1.0",
+        "tools": [{"name": "Answer", "description": "Answers.", "input_schema": {"type": "object"}}],
+    });
+    let body = r#"
+        (i32.store8 (i32.const 3000) (i32.const 52))
+        (i32.store8 (i32.const 3001) (i32.const 50))
+        (call $text (i32.const 3000) (i32.const 2))
+    "#;
+    let component = windlass.workspace.path().join("answer.wasm");
+    fs::write(
+        &component,
+        crate::guest::declared(&declaration.to_string(), body),
+    )
+    .unwrap();
+    let test = |call: &str| {
+        windlass.write("tests/a.json", &format!(r#"{{"calls": [{call}]}}"#));
+        windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()])
+    };
+    let done = test(r#"{"tool": "Answer", "input": {}, "expect": {"text": "42"}}"#);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(
+        done.stdout.ends_with("1 test, 1 call: all as expected\n"),
+        "{done:?}"
+    );
+    for (rest, fault) in [
+        (
+            r#""expect": {"text": "43"}"#,
+            r#"the text is "42", not "43""#,
+        ),
+        (
+            r#""expect": {"contains": "x"}"#,
+            r#""x" is not in the text "42""#,
+        ),
+        (r#""expect": {"isError": true}"#, "it did not fail"),
+        (r#""atMost": {"fuel": 1}"#, "fuel is "),
+        (
+            r#""atMost": {"memoryBytes": 1}"#,
+            "memoryBytes is 131072, more than 1",
+        ),
+        (
+            r#""atMost": {"outputBytes": 1}"#,
+            "outputBytes is 2, more than 1",
+        ),
+    ] {
+        let done = test(&format!(r#"{{"tool": "Answer", "input": {{}}, {rest}}}"#));
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains(fault), "{fault}: {done:?}");
+    }
+    windlass.write(
+        "tests/a.json",
+        r#"{"calls": [{"tool": "Answer", "input": {}}], "after": {"x.txt": "y"}}"#,
+    );
+    let done = windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()]);
+    assert!(
+        done.stdout.contains("`x.txt` cannot be read at the end"),
+        "{done:?}"
+    );
+}
