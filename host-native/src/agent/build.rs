@@ -11,7 +11,6 @@ use etcetera::BaseStrategy as _;
 use windlass_core::{
     agent::AgentProfile,
     context::SystemPrompt,
-    message::PluginInfo,
     money::Usd,
     permission::{LayerError, Layered, Mode, Rule, misnamed},
     price::Catalogue,
@@ -22,7 +21,7 @@ use windlass_core::{
 
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts, Project, builtin::Selection,
-    offered_tool::OfferedTool, places, settings,
+    components::OfFiles, offered_hook, offered_tool::OfferedTool, places, settings,
 };
 use crate::{
     host::{RunTool, Transport},
@@ -75,7 +74,12 @@ impl AgentBuilder {
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
         let (sandbox, sandbox_lacks) = self.confined(&spec.environment)?;
-        let (offered, plugins) = self.offered(sandbox.as_ref())?;
+        let OfFiles {
+            tools: offered,
+            hooks,
+            infos: plugins,
+        } = self.offered(sandbox.as_ref())?;
+        offered_hook::register(hooks, &mut self.hooks, &mut spec.policy.hooks);
         spec.policy.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
             transcript: (self.store.as_ref()).map_or_else(String::new, SharedStore::place_of_any),
@@ -240,16 +244,13 @@ impl AgentBuilder {
             .fold(prompt, |prompt, text| prompt.with_appended(text))
     }
 
-    /// All tools, and the plugins that some of them come from.
-    fn offered(
-        &mut self,
-        sandbox: Option<&Sandbox>,
-    ) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
+    /// All tools, and the hooks of the plugins that some of them come from.
+    fn offered(&mut self, sandbox: Option<&Sandbox>) -> Result<OfFiles, BuildError> {
         let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
         let mut offered = builtin.take(&mut components, sandbox, &self.variables)?;
-        let (of_files, plugins) = components.of_files()?;
-        offered.extend(of_files);
+        let of_files = components.of_files(&offered)?;
+        offered.extend(of_files.tools);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
         let mut own = std::mem::take(&mut self.tools);
         let mut names = BTreeSet::new();
@@ -277,7 +278,10 @@ impl AgentBuilder {
             let runner: Arc<dyn RunTool> = tool.handler;
             offered.push(OfferedTool { definition, runner });
         }
-        Ok((offered, plugins))
+        Ok(OfFiles {
+            tools: offered,
+            ..of_files
+        })
     }
 
     /// The sandbox for commands, if one is configured and available, and what the system lacks for it.

@@ -1,4 +1,4 @@
-//! Tools that are components: those that come with windlass, and component files named by the embedder.
+//! Tools and hooks that are components: those that come with windlass, and component files named by the embedder.
 
 use std::{
     fs,
@@ -9,14 +9,15 @@ use std::{
 use etcetera::BaseStrategy;
 use windlass_core::{
     message::PluginInfo,
-    tool::{GrantRoot, PluginGrant, ToolDefinition},
+    permission::literal_pattern,
+    tool::{Access, DenyPattern, GrantRoot, PluginGrant, ToolDefinition},
 };
 
-use super::{BuildError, offered_tool::OfferedTool};
+use super::{BuildError, offered_hook::OfferedHook, offered_tool::OfferedTool};
 use crate::{
     files::Files,
     host::RunTool,
-    plugins::{Cache, Inspection, LoadError, Plugin, PluginHost, PluginHostConfig},
+    plugins::{Cache, HookTerms, Inspection, LoadError, Plugin, PluginHost, PluginHostConfig},
 };
 
 /// The component host, and the component files beside the built-in components.
@@ -39,11 +40,11 @@ impl Components {
         Ok(tools)
     }
 
-    /// The tools of the component files, and their entries in `system/init`.
-    pub(super) fn of_files(&mut self) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
-        let mut tools = Vec::new();
-        let mut infos = Vec::new();
+    /// What the component files bring, beside the built-in tools that are offered.
+    pub(super) fn of_files(&mut self, built_in: &[OfferedTool]) -> Result<OfFiles, BuildError> {
+        let mut brought = OfFiles::default();
         let host = self.host();
+        let mut loaded = Vec::new();
         for (path, grant) in &self.files {
             let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
                 path: path.clone(),
@@ -56,13 +57,30 @@ impl Components {
             })?;
             let plugin = host.load(&name, bytes)?;
             let grant = with_real_paths(path, grant)?;
-            tools.extend(offered(&plugin, plugin.granted(&grant)));
-            infos.push(PluginInfo {
+            brought.tools.extend(offered(&plugin, plugin.granted(&grant)));
+            brought.infos.push(PluginInfo {
                 name: plugin.name().to_owned(),
                 path: path.display().to_string(),
             });
+            loaded.push((plugin, grant));
         }
-        Ok((tools, infos))
+        // All but Bash are components.
+        let components = (built_in.iter()).filter(|tool| tool.definition.command_param.is_none());
+        let components = components.chain(&brought.tools);
+        let mut terms = HookTerms {
+            enforcing: Arc::new(components.map(|tool| tool.definition.name.clone()).collect()),
+            closed: self.places().iter().map(|place| closed(place)).collect(),
+            ..HookTerms::default()
+        };
+        for (plugin, grant) in loaded {
+            terms.grant = grant;
+            brought.hooks.extend(plugin.granted_hooks(&terms).map(|hook| OfferedHook {
+                name: hook.name(),
+                matcher: hook.matcher(),
+                runner: Arc::new(hook),
+            }));
+        }
+        Ok(brought)
     }
 
     /// The directories of compiled components and of the keys of their seals. Only windlass may access them.
@@ -83,6 +101,23 @@ impl Components {
     fn host(&mut self) -> PluginHost {
         let host = self.host.get_or_insert_with(default_plugin_host);
         host.clone()
+    }
+}
+
+/// What component files bring.
+#[derive(Default)]
+pub(super) struct OfFiles {
+    pub(super) tools: Vec<OfferedTool>,
+    pub(super) hooks: Vec<OfferedHook>,
+    /// Their entries in `system/init`.
+    pub(super) infos: Vec<PluginInfo>,
+}
+
+/// A place that no hook reaches, whatever it was granted.
+fn closed(place: &Path) -> DenyPattern {
+    DenyPattern {
+        pattern: literal_pattern(&place.to_string_lossy()),
+        access: Access::Read,
     }
 }
 

@@ -4,7 +4,15 @@ use std::path::PathBuf;
 
 use windlass_core::message::PluginInfo;
 
-use super::{BuildError, offered_tool::OfferedTool};
+use super::{BuildError, offered_hook::OfferedHook, offered_tool::OfferedTool};
+
+/// What they bring: nothing.
+#[derive(Default)]
+pub(super) struct OfFiles {
+    pub(super) tools: Vec<OfferedTool>,
+    pub(super) hooks: Vec<OfferedHook>,
+    pub(super) infos: Vec<PluginInfo>,
+}
 
 /// No components.
 #[derive(Default)]
@@ -20,8 +28,8 @@ impl Components {
         Ok(Vec::new())
     }
 
-    pub(super) fn of_files(&mut self) -> Result<(Vec<OfferedTool>, Vec<PluginInfo>), BuildError> {
-        Ok((Vec::new(), Vec::new()))
+    pub(super) fn of_files(&mut self, _: &[OfferedTool]) -> Result<OfFiles, BuildError> {
+        Ok(OfFiles::default())
     }
 
     pub(super) fn places(&self) -> Vec<PathBuf> {

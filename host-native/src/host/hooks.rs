@@ -13,3 +13,16 @@ pub trait RunHook: Send + Sync {
     fn run(&self, id: EffectId, call: HookCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
 }
+
+/// A hook of a component, on a thread of tokio's blocking pool.
+#[cfg(feature = "plugins")]
+impl RunHook for crate::plugins::PluginHook {
+    fn run(
+        &self,
+        _id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        Box::pin(futures_util::stream::once(self.clone().answer(call, cancel)))
+    }
+}

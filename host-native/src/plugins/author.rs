@@ -105,6 +105,7 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         component: EXPORT.into(),
         log: super::LogSink::default(),
         log_left: 0,
+        output: 0,
         handles: 0,
     };
     let component = Component::from_binary(&runtime.engine, component).map_err(unusable)?;

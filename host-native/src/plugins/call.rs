@@ -1,4 +1,4 @@
-//! One call: a store, an instance, a result.
+//! One call, or one run of a hook: a store, an instance, a result.
 
 use std::{
     sync::{
@@ -9,11 +9,12 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use tokio::task::JoinError;
 use wasmtime::{Store, UpdateDeadline};
 use windlass_core::{
     host::CancelSignal,
     json::RawJson,
-    tool::{Observation, ResultBlock, ToolCall, ToolResult},
+    tool::{FsGrant, Observation, ResultBlock, ToolCall, ToolResult},
 };
 
 use super::{
@@ -22,6 +23,7 @@ use super::{
     component::Plugin,
     host::CallState,
     limits::Meter,
+    linked::Linked,
     outcome::{CallError, Stopped, Watch, trap_text},
     usage::CallUsage,
 };
@@ -41,10 +43,8 @@ impl Plugin {
 
     /// Runs a call on a thread of tokio's blocking pool. Dropping the future stops the call.
     pub async fn call(&self, call: ToolCall, cancel: CancelSignal) -> ToolResult {
-        let abandon = AbandonOnDrop::default();
-        let abandoned = Arc::clone(&abandon.0);
         let plugin = self.clone();
-        let done = tokio::task::spawn_blocking(move || plugin.run(&call, &cancel, &abandoned));
+        let done = off_thread(move |abandoned| plugin.run(&call, &cancel, &abandoned));
         match done.await {
             Ok(Ok(result)) => result,
             Ok(Err(error)) => ToolResult::error(error.to_string()),
@@ -67,24 +67,65 @@ impl Plugin {
         cancel: &CancelSignal,
         abandoned: &Arc<AtomicBool>,
     ) -> Result<ToolResult, CallError> {
-        let unavailable = |reason: &str| CallError::Unavailable {
-            component: self.name().to_owned(),
-            reason: reason.to_owned(),
-        };
-        let ready = self.0.ready().map_err(unavailable)?;
-        let runtime = self.0.host.runtime().map_err(unavailable)?;
-        let config = &self.0.host.config;
         let limits = &self.0.limits;
         let time = call
             .timeout_ms
             .map_or(limits.time, |ms| Duration::from_millis(ms.into()));
+        let terms = Terms {
+            name: &call.name,
+            grant: &call.grant,
+            time,
+            cancel,
+            abandoned,
+        };
+        let result = self.in_instance(&terms, |linked, store| {
+            let tools = linked.tools()?.instantiate(&mut *store)?;
+            let result = tools.call_call(&mut *store, &input(call))?;
+            store.data_mut().output = size(&result);
+            Ok(result)
+        })?;
+        output(result, limits)
+    }
+
+    /// Runs work in a fresh instance, unless the component has trapped too often.
+    pub(super) fn in_instance<T>(
+        &self,
+        terms: &Terms<'_>,
+        work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> Result<T, CallError> {
+        let bench = &self.0.bench;
+        if bench.is_benched() {
+            return Err(CallError::Benched {
+                component: self.name().to_owned(),
+            });
+        }
+        let end = self.in_store(terms, work);
+        bench.ended(&end);
+        end
+    }
+
+    fn in_store<T>(
+        &self,
+        terms: &Terms<'_>,
+        work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> Result<T, CallError> {
+        let unavailable = |reason: &str| CallError::Unavailable {
+            component: self.name().to_owned(),
+            reason: reason.to_owned(),
+        };
+        let linked = self.0.ready().map_err(unavailable)?;
+        let runtime = self.0.host.runtime().map_err(unavailable)?;
+        let config = &self.0.host.config;
+        let limits = &self.0.limits;
+        let abandoned = Arc::clone(terms.abandoned);
         let state = CallState {
             meter: Meter::new(limits),
-            watch: Watch::new(time, cancel.clone(), Arc::clone(abandoned)),
-            reach: config.files.reach(&call.grant)?,
+            watch: Watch::new(terms.time, terms.cancel.clone(), abandoned),
+            reach: config.files.reach(terms.grant)?,
             component: Arc::clone(&self.0.name),
             log: config.log.clone(),
             log_left: limits.log,
+            output: 0,
             handles: 0,
         };
         let mut store = Store::new(&runtime.engine, state);
@@ -102,20 +143,36 @@ impl Plugin {
                 .map_err(|error| unavailable(&error.to_string()))?;
         }
         let ticking = runtime.ticker.ticking();
-        let done = ready
-            .instantiate(&mut store)
-            .and_then(|tools| tools.call_call(&mut store, &input(call)));
+        let done = work(linked, &mut store);
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {
-            let output = done.as_ref().map_or(0, size);
-            sink.take(&call.name, usage(&store, limits, output));
+            sink.take(terms.name, usage(&store, limits));
         }
-        match done {
-            Ok(result) => output(result, limits),
-            Err(error) => Err(failure(&error, store.data(), time, limits)),
-        }
+        done.map_err(|error| failure(&error, store.data(), terms.time, limits))
     }
+}
+
+/// What a run of a component is given.
+pub(super) struct Terms<'a> {
+    /// The tool or hook.
+    pub(super) name: &'a str,
+    /// The files that it may reach.
+    pub(super) grant: &'a FsGrant,
+    /// The time from its start to its result.
+    pub(super) time: Duration,
+    pub(super) cancel: &'a CancelSignal,
+    /// Set when nobody waits for the result any more.
+    pub(super) abandoned: &'a Arc<AtomicBool>,
+}
+
+/// Runs work on a thread of tokio's blocking pool. When the future is dropped, the flag that the work is given is set.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let abandon = AbandonOnDrop::default();
+    let abandoned = Arc::clone(&abandon.0);
+    tokio::task::spawn_blocking(move || work(abandoned)).await
 }
 
 /// Stops a call whose future was dropped.
@@ -128,15 +185,15 @@ impl Drop for AbandonOnDrop {
     }
 }
 
-/// What a call used, whose result has this size.
-fn usage(store: &Store<CallState>, limits: &CallLimits, output: usize) -> CallUsage {
+/// What a call used.
+fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
     let state = store.data();
     CallUsage {
         // Where nothing counts, nothing is left over.
         fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
         memory: state.meter.memory(limits),
         host_calls: 0,
-        output,
+        output: state.output,
         log: limits.log - state.log_left,
     }
 }
@@ -202,7 +259,7 @@ fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, Ca
     })
 }
 
-fn within(
+pub(super) fn within(
     what: &'static str,
     size: usize,
     unit: &'static str,

@@ -13,12 +13,14 @@ use windlass_core::tool::{Access, PluginGrant, ToolDefinition};
 
 use super::{
     CallLimits, LogSink, UsageSink,
-    bindings::ToolsPre,
+    bench::Bench,
     cache::Cache,
     declaration::{Declaration, DeclaredTool},
+    declared_hook::{self, DeclaredHook, HookFault},
     engine::Runtime,
-    host::{CallState, LogLevel, LogLine},
+    host::{LogLevel, LogLine},
     limits::DeclaredLimits,
+    linked::{Linked, Roles},
 };
 use crate::files::Files;
 
@@ -29,12 +31,13 @@ pub(crate) const MAX_COMPONENT: usize = 128 << 20;
 const MAX_TOOLS: usize = 128;
 
 /// The interfaces that a component may import, without their version.
-const IMPORTS: [&str; 5] = [
+const IMPORTS: [&str; 6] = [
     "windlass:host/types",
     "windlass:host/filesystem",
     "windlass:host/http",
     "windlass:host/log",
     "windlass:plugin/types",
+    "windlass:plugin/hooks",
 ];
 
 /// The supported version of `wit/`; patch versions are compatible.
@@ -116,10 +119,12 @@ impl PluginHost {
             name: name.into(),
             bytes,
             tools,
+            hooks: declaration.hooks,
             access,
             limits,
             host: self.clone(),
             ready: OnceLock::new(),
+            bench: Bench::default(),
         })))
     }
 
@@ -156,12 +161,15 @@ pub(super) struct Loaded {
     pub(super) name: Arc<str>,
     bytes: Bytes,
     tools: Vec<ToolDefinition>,
+    pub(super) hooks: Vec<DeclaredHook>,
     /// The access to files that it declares at most.
-    access: Option<Access>,
+    pub(super) access: Option<Access>,
     /// Those of the host, as far as the plugin declares to need them.
     pub(super) limits: CallLimits,
     pub(super) host: PluginHost,
-    ready: OnceLock<Result<ToolsPre<CallState>, String>>,
+    ready: OnceLock<Result<Linked, String>>,
+    /// Whether it trapped too often to be run again.
+    pub(super) bench: Bench,
 }
 
 impl Plugin {
@@ -206,12 +214,12 @@ impl fmt::Debug for Plugin {
 
 impl Loaded {
     /// Compiles and links the component once.
-    pub(super) fn ready(&self) -> Result<&ToolsPre<CallState>, &str> {
+    pub(super) fn ready(&self) -> Result<&Linked, &str> {
         let ready = self.ready.get_or_init(|| self.link());
         ready.as_ref().map_err(String::as_str)
     }
 
-    fn link(&self) -> Result<ToolsPre<CallState>, String> {
+    fn link(&self) -> Result<Linked, String> {
         let runtime = self.host.runtime()?;
         let engine = &runtime.engine;
         let component = match &self.host.config.cache {
@@ -227,7 +235,9 @@ impl Loaded {
         };
         component
             .and_then(|component| runtime.linker.instantiate_pre(&component))
-            .and_then(ToolsPre::new)
+            .and_then(|instance| {
+                Linked::new(&instance, Roles::of(&self.tools, &self.hooks))
+            })
             .map_err(|error| format!("{error:#}"))
     }
 }
@@ -272,9 +282,15 @@ pub enum LoadFault {
     /// The schema of a tool is not a JSON object.
     #[error("the input schema of the tool `{0}` is not a JSON object")]
     ToolSchema(String),
-    /// It has no tools, or too many.
-    #[error("it declares {0} tools; 1 to {MAX_TOOLS} are possible")]
+    /// It has too many tools.
+    #[error("it declares {0} tools; at most {MAX_TOOLS} are possible")]
     ToolCount(usize),
+    /// It has nothing that could be run.
+    #[error("it declares neither a tool nor a hook")]
+    Nothing,
+    /// Its hooks cannot be used.
+    #[error(transparent)]
+    Hook(#[from] HookFault),
     /// It is damaged after the declaration.
     #[error("it is damaged: {0}")]
     Damaged(String),
@@ -284,7 +300,9 @@ pub enum LoadFault {
     )]
     Import(String),
     /// It has no function to call.
-    #[error("it does not export the function `call` of the world windlass:plugin/tools")]
+    #[error(
+        "it declares tools and does not export the function `call` of the world windlass:plugin/tools"
+    )]
     NoCall,
 }
 
@@ -300,8 +318,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
         return Err(LoadFault::Version(wit));
     }
     let declaration: Declaration = from_str(text)?;
+    if declaration.tools.is_empty() && declaration.hooks.is_empty() {
+        return Err(LoadFault::Nothing);
+    }
     check_tools(&declaration.tools)?;
-    let imports = check_interfaces(bytes)?;
+    declared_hook::check(&declaration.hooks)?;
+    let (imports, exports) = check_interfaces(bytes)?;
+    if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
+        return Err(LoadFault::NoCall);
+    }
+    declared_hook::check_exports(&declaration.hooks, &exports)?;
     Ok((declaration, imports))
 }
 
@@ -315,7 +341,7 @@ struct Version {
 }
 
 fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
-    if !(1..=MAX_TOOLS).contains(&tools.len()) {
+    if tools.len() > MAX_TOOLS {
         return Err(LoadFault::ToolCount(tools.len()));
     }
     for (index, tool) in tools.iter().enumerate() {
@@ -333,11 +359,12 @@ fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
     Ok(())
 }
 
-/// Checks the outer component's imports and exports by name, and returns the imported interfaces. wasmtime checks the types later.
-fn check_interfaces(bytes: &[u8]) -> Result<Vec<String>, LoadFault> {
+/// Checks the outer component's imports by name, and returns the imported interfaces and the names of what it exports. wasmtime
+/// checks the types later.
+fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFault> {
     let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
     let mut depth = 0_u32;
-    let mut calls = false;
+    let mut exported = Vec::new();
     let mut imported = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(damaged)? {
@@ -361,15 +388,11 @@ fn check_interfaces(bytes: &[u8]) -> Result<Vec<String>, LoadFault> {
             }
             Payload::ComponentExportSection(exports) if depth == 0 => {
                 for export in exports {
-                    calls |= export.map_err(damaged)?.name.name == "call";
+                    exported.push(export.map_err(damaged)?.name.name.to_owned());
                 }
             }
             _ => {}
         }
     }
-    if calls {
-        Ok(imported)
-    } else {
-        Err(LoadFault::NoCall)
-    }
+    Ok((imported, exported))
 }

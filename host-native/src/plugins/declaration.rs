@@ -7,7 +7,10 @@ use windlass_core::{
     tool::{Access, Annotations, PathParam, PluginGrant, RetryClass, ToolDefinition},
 };
 
-use super::limits::{CallLimits, DeclaredLimits};
+use super::{
+    declared_hook::DeclaredHook,
+    limits::{CallLimits, DeclaredLimits},
+};
 
 /// The declaration of a component.
 #[derive(Debug, Clone, Deserialize)]
@@ -20,7 +23,11 @@ pub struct Declaration {
     /// The version of the interfaces that it was made for.
     pub wit: String,
     /// Its tools.
+    #[serde(default)]
     pub tools: Vec<DeclaredTool>,
+    /// Its hooks.
+    #[serde(default)]
+    pub hooks: Vec<DeclaredHook>,
     /// What it asks for.
     #[serde(default)]
     pub grants: DeclaredGrants,

@@ -81,6 +81,8 @@ pub(super) struct CallState {
     pub(super) log: LogSink,
     /// The number of bytes of log messages that are still accepted.
     pub(super) log_left: usize,
+    /// The bytes of the result.
+    pub(super) output: usize,
     pub(super) handles: u32,
 }
 

@@ -12,6 +12,9 @@ use windlass_core::host::CancelSignal;
 
 use crate::files::GrantError;
 
+/// The number of traps, one run after another, after which a component is not run any more.
+pub(super) const MAX_TRAPS: u32 = 3;
+
 /// Why the host stopped a call. wasmtime carries it as the cause of a trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Stopped {
@@ -57,6 +60,10 @@ impl Watch {
 pub(super) enum CallError {
     #[error("The tool's component `{component}` cannot be run: {reason}")]
     Unavailable { component: String, reason: String },
+    #[error(
+        "The tool was not run: its component `{component}` trapped {MAX_TRAPS} times in a row, and runs again when it is loaded anew."
+    )]
+    Benched { component: String },
     #[error("The call was not started: {0}")]
     Grant(#[from] GrantError),
     #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]
