@@ -1,4 +1,4 @@
-//! Write a windlass tool as a WASM component.
+//! Write windlass tools and hooks as a WASM component.
 //!
 //! A tool is a function with a documented input; [`plugin!`] makes a component of such functions. The component sees only what
 //! a call was granted: [`Workspace`] holds the directory trees, and there is no other way to a file.
@@ -49,6 +49,7 @@ mod declare;
 #[doc(hidden)]
 pub mod declared;
 mod export;
+mod hook;
 #[cfg(feature = "macros")]
 mod path;
 #[cfg(feature = "macros")]
@@ -60,12 +61,16 @@ mod tool;
 mod tree;
 mod workspace;
 
+pub use bindings::judge::windlass::plugin::hooks::{
+    DeniedAccess, DeniedPath, HookEvent, Judgement, Narrowing,
+};
 pub use bindings::windlass::host::filesystem::{
     Access, Entry, EntryKind, ErrorCode, Page, Stat, WriteOptions,
 };
 pub use bindings::windlass::host::{http, log};
 pub use bindings::windlass::plugin::types::{Content, Image, Observation, ToolCall, ToolResult};
 pub use call::ToolError;
+pub use hook::HookError;
 pub use tree::{Tree, entries};
 pub use workspace::{PathError, Place, Root, Workspace};
 
