@@ -237,7 +237,7 @@ fn perm_9_what_is_cancelled_had_not_begun() {
     let mut hooked = configuration(1);
     let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
     Arc::make_mut(&mut hooked.spec).policy.hooks.push(matcher);
-    hooked.commands.insert("note".to_owned());
+    hooked.hooks_of_host.insert("note".to_owned());
     let mut bench = Bench::launch_with(Flags::default(), hooked);
     bench.lease();
     let say = |bench: &mut Bench, uuid: &str| {
@@ -281,7 +281,7 @@ fn hook_9_a_hook_waits_until_the_transcript_is_there_and_does_not_run_once_it_is
         let mut hooked = configuration(1);
         let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
         Arc::make_mut(&mut hooked.spec).policy.hooks.push(matcher);
-        hooked.commands.insert("note".to_owned());
+        hooked.hooks_of_host.insert("note".to_owned());
         let mut bench = Bench::launch_with(Flags::default(), hooked);
         bench.lease();
         bench.prompt("go");

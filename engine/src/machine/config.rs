@@ -89,8 +89,9 @@ pub struct Configuration {
     pub runs_programs: bool,
     /// Variables that the settings add to the environment of programs.
     pub variables: BTreeMap<String, String>,
-    /// The hooks that are commands, by the names under which the core knows them.
-    pub commands: BTreeSet<String>,
+    /// The hooks that the host runs, by the names under which the core knows them: commands, and components of plugins. All
+    /// others are callbacks of the SDK.
+    pub hooks_of_host: BTreeSet<String>,
     /// The MCP servers of the project's own file (`.mcp.json`).
     pub project_servers: BTreeMap<String, RawJson>,
     /// The MCP servers of plugins.
@@ -140,7 +141,7 @@ impl Configuration {
             is_trusted: true,
             runs_programs: true,
             variables: BTreeMap::new(),
-            commands: BTreeSet::new(),
+            hooks_of_host: BTreeSet::new(),
             project_servers: BTreeMap::new(),
             plugin_servers: BTreeMap::new(),
             given_servers: BTreeMap::new(),

@@ -23,7 +23,7 @@ impl EndHooks {
 }
 
 impl Engine {
-    /// Runs the hooks for these occurrences: commands always, callbacks as long as they can answer. Each hook has the timeout
+    /// Runs the hooks for these occurrences: those of the host always, callbacks as long as they can answer. Each hook has the timeout
     /// with which it was registered, and a common limit applies to all; a hook that exceeds either is stopped. The shutdown
     /// continues when all are done.
     pub(super) fn run_end_hooks(&mut self, occurrences: &[Occurrence]) {
@@ -43,7 +43,9 @@ impl Engine {
         let in_lines = self.asks_in_lines();
         for (id, call) in calls {
             match self.prepared.as_ref() {
-                Some(prepared) if !in_lines || prepared.config.commands.contains(&call.hook) => {
+                Some(prepared)
+                    if !in_lines || prepared.config.hooks_of_host.contains(&call.hook) =>
+                {
                     let number = prepared.config.number;
                     let effect = SessionEffect::RunHook(call);
                     self.outbox.push(Output::Session(number, id, effect));
@@ -76,7 +78,7 @@ impl Engine {
         let concerned = concerned(&spec.policy.hooks, occurrence);
         let mut calls = Vec::new();
         for (hook, (matcher, name)) in (1..).zip(concerned) {
-            if !asks_sdk && !prepared.config.commands.contains(name) {
+            if !asks_sdk && !prepared.config.hooks_of_host.contains(name) {
                 continue;
             }
             let id = EffectId {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass_core::{
-    hook::{HookEvent, HookMatcher},
+    hook::{HookEvent, HookKind, HookMatcher},
     permission::Source,
 };
 
@@ -100,14 +100,17 @@ impl Engine {
         };
         let settings = &prepared.config.settings;
         let of_settings = rows_of_settings(settings);
-        let of_session = prepared
-            .spec()
-            .policy
-            .hooks
-            .iter()
+        let matchers = prepared.spec().policy.hooks.iter();
+        let of_components = (matchers.clone())
+            .filter(|matcher| matcher.kind == HookKind::Narrowing)
+            .flat_map(rows_of_component);
+        let of_session = matchers
             .filter(|matcher| matcher.source.is_empty())
             .flat_map(rows_of_session);
-        let rows: Vec<(HookEvent, Value)> = of_settings.into_iter().chain(of_session).collect();
+        let rows: Vec<(HookEvent, Value)> = (of_settings.into_iter())
+            .chain(of_components)
+            .chain(of_session)
+            .collect();
         let of_event = |event| rows.iter().filter(move |(of, _)| *of == event);
         let hooks: Vec<&Value> = EVENTS
             .iter()
@@ -188,11 +191,27 @@ fn row_of_command(source: Source, matcher: &HookMatcher, hook: &CommandHook) -> 
 
 /// The callbacks of the SDK.
 fn rows_of_session(matcher: &HookMatcher) -> impl Iterator<Item = (HookEvent, Value)> {
+    let label = "the program that uses the SDK";
+    rows_by_name(matcher, "sessionHook", label, "Callback")
+}
+
+/// The hooks of plugins' components.
+fn rows_of_component(matcher: &HookMatcher) -> impl Iterator<Item = (HookEvent, Value)> {
+    rows_by_name(matcher, "pluginHook", &matcher.source, "Component")
+}
+
+/// Hooks that are known by their names only.
+fn rows_by_name<'a>(
+    matcher: &'a HookMatcher,
+    source: &'a str,
+    label: &'a str,
+    content: &'a str,
+) -> impl Iterator<Item = (HookEvent, Value)> + 'a {
     matcher.hooks.iter().map(move |hook| {
         let row = json!({
-            "event": matcher.event.name(), "matcher": revealed(&matcher.matcher.to_string()), "source": "sessionHook",
-            "sourceLabel": "the program that uses the SDK", "type": "callback", "displayText": revealed(hook),
-            "commandText": revealed(hook), "contentLabel": "Callback", "timeout": seconds(matcher.timeout_ms),
+            "event": matcher.event.name(), "matcher": revealed(&matcher.matcher.to_string()), "source": source,
+            "sourceLabel": revealed(label), "type": "callback", "displayText": revealed(hook),
+            "commandText": revealed(hook), "contentLabel": content, "timeout": seconds(matcher.timeout_ms),
         });
         (matcher.event, row)
     })

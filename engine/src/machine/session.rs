@@ -163,7 +163,7 @@ impl Engine {
 
     /// Runs a hook: callbacks are requests to the SDK, all other hooks are performed by the host.
     fn run_hook(&mut self, id: EffectId, call: HookCall) {
-        if self.asks_in_lines() && !self.is_command(&call.hook) {
+        if self.asks_in_lines() && !self.is_of_host(&call.hook) {
             self.ask_hook(Purpose::hook(id, &call), call);
         } else {
             self.perform(id, SessionEffect::RunHook(call));
@@ -192,10 +192,10 @@ impl Engine {
         self.launch.face == Face::Lines
     }
 
-    /// Whether a hook is a command and not a callback of the SDK.
-    fn is_command(&self, hook: &str) -> bool {
+    /// Whether a hook is one of the host, and not a callback of the SDK.
+    fn is_of_host(&self, hook: &str) -> bool {
         let session = self.session.as_ref();
-        session.is_some_and(|session| session.prepared.config.commands.contains(hook))
+        session.is_some_and(|session| session.prepared.config.hooks_of_host.contains(hook))
     }
 
     fn call_tool(&mut self, id: EffectId, call: ToolCall) {

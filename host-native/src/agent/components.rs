@@ -57,7 +57,9 @@ impl Components {
             })?;
             let plugin = host.load(&name, bytes)?;
             let grant = with_real_paths(path, grant)?;
-            brought.tools.extend(offered(&plugin, plugin.granted(&grant)));
+            brought
+                .tools
+                .extend(offered(&plugin, plugin.granted(&grant)));
             brought.infos.push(PluginInfo {
                 name: plugin.name().to_owned(),
                 path: path.display().to_string(),
@@ -68,17 +70,23 @@ impl Components {
         let components = (built_in.iter()).filter(|tool| tool.definition.command_param.is_none());
         let components = components.chain(&brought.tools);
         let mut terms = HookTerms {
-            enforcing: Arc::new(components.map(|tool| tool.definition.name.clone()).collect()),
+            enforcing: Arc::new(
+                components
+                    .map(|tool| tool.definition.name.clone())
+                    .collect(),
+            ),
             closed: self.places().iter().map(|place| closed(place)).collect(),
             ..HookTerms::default()
         };
         for (plugin, grant) in loaded {
             terms.grant = grant;
-            brought.hooks.extend(plugin.granted_hooks(&terms).map(|hook| OfferedHook {
-                name: hook.name(),
-                matcher: hook.matcher(),
-                runner: Arc::new(hook),
-            }));
+            brought
+                .hooks
+                .extend(plugin.granted_hooks(&terms).map(|hook| OfferedHook {
+                    name: hook.name(),
+                    matcher: hook.matcher(),
+                    runner: Arc::new(hook),
+                }));
         }
         Ok(brought)
     }

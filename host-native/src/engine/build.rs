@@ -1,11 +1,6 @@
 //! Builds the specs of an engine's sessions from its launch options.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use windlass_core::{RawJson, Spec, agent::ModelAliases, spec::ToolSearchSetting};
 use windlass_engine::{
@@ -52,6 +47,11 @@ pub(super) fn resolved_config(
         spec.model.aliases = names_as_they_are();
     }
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
+    let found = &project_config.found;
+    if found.settings.are_hooks_off(found.runs_programs) {
+        // So far there are those of plugins' components only.
+        spec.policy.hooks.clear();
+    }
     warnings.extend(project_config.apply_permissions(&mut spec)?);
     spec.environment.plugins.clear();
     let failed_plugins = left_out.len();
@@ -192,12 +192,17 @@ impl ResolvedConfig {
     /// The configuration for the engine machine.
     pub(super) fn configuration(self, launch: &Launch, number: ConfigNumber) -> Configuration {
         let Self {
+            agent,
             spec,
             project_config,
             mut warnings,
             failed_plugins,
             ..
         } = self;
+        let of_components = agent.spec();
+        let of_components = of_components.policy.hooks.iter();
+        let hooks_of_components: Vec<String> =
+            of_components.flat_map(|hook| hook.hooks.clone()).collect();
         let project_config = project_config.found;
         let project_servers = project_config.project_servers().unwrap_or_else(|problem| {
             warnings.push(problem);
@@ -215,13 +220,11 @@ impl ResolvedConfig {
         let variables = project_config.variables().into_iter();
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let commands = project_config.hooks().commands.into_iter();
+        let commands = commands.map(|hook| hook.name).filter(|_| cfg!(unix));
         Configuration {
             number,
             variables: variables.collect(),
-            commands: match cfg!(unix) {
-                true => commands.map(|hook| hook.name).collect(),
-                false => BTreeSet::new(),
-            },
+            hooks_of_host: commands.chain(hooks_of_components).collect(),
             sources: project_config.sources,
             is_trusted: project_config.is_trusted,
             runs_programs: project_config.runs_programs,

@@ -23,6 +23,8 @@ impl RunHook for crate::plugins::PluginHook {
         call: HookCall,
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
-        Box::pin(futures_util::stream::once(self.clone().answer(call, cancel)))
+        Box::pin(futures_util::stream::once(
+            self.clone().answer(call, cancel),
+        ))
     }
 }

@@ -21,11 +21,15 @@ impl Bench {
         let next = |traps: u32| match end {
             _ if traps >= MAX_TRAPS => None,
             Ok(_) => Some(0),
-            Err(CallError::Trap(_) | CallError::OutOfMemory(_) | CallError::Handles) => Some(traps + 1),
+            Err(CallError::Trap(_) | CallError::OutOfMemory(_) | CallError::Handles) => {
+                Some(traps + 1)
+            }
             // Not the component's fault, or not known to be.
             Err(_) => None,
         };
         // `None` leaves the number as it is.
-        let _ = self.traps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let _ = self
+            .traps
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
 }

@@ -1,6 +1,12 @@
 //! Bindings that wasmtime generates from `wit/`, with this crate's types for errors and resources.
 
-#![allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic)]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    dead_code,
+    clippy::all,
+    clippy::pedantic
+)]
 
 wasmtime::component::bindgen!({
     path: ["wit/host", "wit/plugin"],

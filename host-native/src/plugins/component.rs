@@ -235,9 +235,7 @@ impl Loaded {
         };
         component
             .and_then(|component| runtime.linker.instantiate_pre(&component))
-            .and_then(|instance| {
-                Linked::new(&instance, Roles::of(&self.tools, &self.hooks))
-            })
+            .and_then(|instance| Linked::new(&instance, Roles::of(&self.tools, &self.hooks)))
             .map_err(|error| format!("{error:#}"))
     }
 }

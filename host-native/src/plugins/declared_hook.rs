@@ -90,7 +90,9 @@ pub enum HookFault {
         event: HookEvent,
     },
     /// A time limit out of range.
-    #[error("its hook `{hook}` declares a time limit of {timeout_ms} ms; 1 to {MAX_TIMEOUT_MS} are possible")]
+    #[error(
+        "its hook `{hook}` declares a time limit of {timeout_ms} ms; 1 to {MAX_TIMEOUT_MS} are possible"
+    )]
     Timeout {
         /// The hook.
         hook: String,
@@ -125,15 +127,24 @@ pub(super) fn check(hooks: &[DeclaredHook]) -> Result<(), HookFault> {
         }
         let event = hook.event;
         if hook.kind == DeclaredHookKind::Judge && !event.can_be_refused() {
-            return Err(HookFault::NothingToJudge { hook: name(), event });
+            return Err(HookFault::NothingToJudge {
+                hook: name(),
+                event,
+            });
         }
         if !hook.matcher.to_string().is_empty() && !has_subject(event) {
-            return Err(HookFault::NothingToMatch { hook: name(), event });
+            return Err(HookFault::NothingToMatch {
+                hook: name(),
+                event,
+            });
         }
         if let Some(timeout_ms) = hook.timeout_ms
             && !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms)
         {
-            return Err(HookFault::Timeout { hook: name(), timeout_ms });
+            return Err(HookFault::Timeout {
+                hook: name(),
+                timeout_ms,
+            });
         }
     }
     Ok(())

@@ -100,8 +100,12 @@ impl PluginHook {
     }
 
     fn time(&self) -> Duration {
-        let own = self.hook.timeout_ms.map(|ms| Duration::from_millis(ms.into()));
-        own.unwrap_or(DEFAULT_TIMEOUT).min(self.plugin.0.limits.time)
+        let own = self
+            .hook
+            .timeout_ms
+            .map(|ms| Duration::from_millis(ms.into()));
+        own.unwrap_or(DEFAULT_TIMEOUT)
+            .min(self.plugin.0.limits.time)
     }
 
     /// Runs the hook on a thread of tokio's blocking pool. Dropping the future stops it.

@@ -8,11 +8,7 @@ use windlass_core::{
     tool::{Access, DenyPattern},
 };
 
-use super::{
-    bindings::judge::windlass::plugin::hooks as wit,
-    call::within,
-    outcome::CallError,
-};
+use super::{bindings::judge::windlass::plugin::hooks as wit, call::within, outcome::CallError};
 
 /// Bytes of a reason, which the model or a person reads.
 pub(super) const MAX_REASON: usize = 16 << 10;
@@ -56,7 +52,10 @@ fn checked(reason: String) -> Result<String, CallError> {
 }
 
 fn misplaced(judgement: &str, event: HookEvent) -> CallError {
-    malformed(format!("`{judgement}`, which {} has no place for", event.name()))
+    malformed(format!(
+        "`{judgement}`, which {} has no place for",
+        event.name()
+    ))
 }
 
 fn malformed(fault: String) -> CallError {
@@ -157,19 +156,31 @@ mod tests {
     #[test]
     fn hook_5_what_a_judge_says_and_nobody_can_keep_is_a_failure() {
         let enforcing = BTreeSet::from(["Read".to_owned()]);
-        let translated =
-            |said, event, tool: &str| translated(said, &call(event, tool), &enforcing);
+        let translated = |said, event, tool: &str| translated(said, &call(event, tool), &enforcing);
         let before = HookEvent::PreToolUse;
         for pattern in ["/work/secrets/**", "**/.env", "*.pem", "secrets/"] {
-            assert!(translated(narrow(pattern), before, "Read").is_ok(), "{pattern}");
+            assert!(
+                translated(narrow(pattern), before, "Read").is_ok(),
+                "{pattern}"
+            );
         }
         let long = "x".repeat(MAX_REASON + 1);
         for (said, event, tool, part) in [
             (narrow("secrets/a.txt"), before, "Read", "relative"),
             (narrow(""), before, "Read", "relative"),
             (narrow("/work/**"), before, "Bash", "does not hold for Bash"),
-            (narrow("/work/**"), HookEvent::PermissionRequest, "Read", "no place for"),
-            (wit::Judgement::Ask("?".to_owned()), HookEvent::UserPromptSubmit, "", "no place for"),
+            (
+                narrow("/work/**"),
+                HookEvent::PermissionRequest,
+                "Read",
+                "no place for",
+            ),
+            (
+                wit::Judgement::Ask("?".to_owned()),
+                HookEvent::UserPromptSubmit,
+                "",
+                "no place for",
+            ),
             (wit::Judgement::Deny(long), before, "Read", "16384"),
         ] {
             let error = translated(said, event, tool).unwrap_err().to_string();

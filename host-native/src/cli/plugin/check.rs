@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, fs};
 
 use serde_json::json;
-use windlass::plugins::{DeclaredLimits, DeclaredTool, Inspection};
+use windlass::plugins::{DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, Inspection};
 use windlass_core::tool::Access;
 
 use crate::cli::{
@@ -100,6 +100,15 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
             "paths": tool.paths,
         })
     };
+    let hook = |hook: &DeclaredHook| {
+        json!({
+            "name": hook.name,
+            "event": hook.event,
+            "matcher": hook.matcher,
+            "kind": hook.kind.word(),
+            "timeout_ms": hook.timeout_ms,
+        })
+    };
     json!({
         "loads": true,
         "name": declaration.name,
@@ -116,6 +125,7 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
             "output_bytes": limits.output_bytes,
         },
         "tools": declaration.tools.iter().map(tool).collect::<Vec<_>>(),
+        "hooks": declaration.hooks.iter().map(hook).collect::<Vec<_>>(),
         "doubts": doubts,
     })
 }
@@ -157,11 +167,28 @@ fn as_text(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> String {
             );
         }
     }
+    for hook in &declaration.hooks {
+        line("hook", &hook_line(hook));
+    }
     for doubt in doubts {
         line("but", doubt);
     }
     let (name, version) = (one_line(&declaration.name), one_line(&declaration.version));
     format!("{name} {version}\n{text}")
+}
+
+/// A hook with its event, what it runs for, and what it may do.
+fn hook_line(hook: &DeclaredHook) -> String {
+    let matcher = one_line(&hook.matcher.to_string());
+    let of = match matcher.as_str() {
+        "" => hook.event.name().to_owned(),
+        matcher => format!("{} of {matcher}", hook.event.name()),
+    };
+    let does = match hook.kind {
+        DeclaredHookKind::Judge => "judge: may refuse, ask and narrow",
+        DeclaredHookKind::Observer => "observer: sees, and changes nothing",
+    };
+    format!("{}: {of} ({does})", one_line(&hook.name))
 }
 
 fn listed(names: &[String]) -> String {

@@ -90,7 +90,7 @@ impl Host {
         self.configurations += 1;
         Configuration {
             sources: SettingSources::ALL,
-            commands: self.project.commands(),
+            hooks_of_host: self.project.commands(),
             ..Configuration::new(self.configurations, self.project.spec(dice))
         }
     }
