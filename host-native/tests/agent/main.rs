@@ -18,6 +18,7 @@ mod guest;
 mod hooks;
 mod mcp_servers;
 mod permissions;
+mod plugin_hooks;
 mod plugins;
 mod programs;
 mod queries;

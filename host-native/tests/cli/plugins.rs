@@ -96,6 +96,69 @@ fn card_5_what_would_not_work_and_what_would_not_load_is_said() {
     assert!(done.complaint(3).contains("gone.wasm"), "{done:?}");
 }
 
+/// A component whose judge denies calls of Write.
+fn policy() -> Vec<u8> {
+    let declaration = json!({
+        "name": "policy", "version": "0.1.0", "wit": "0.1.0",
+        "hooks": [
+            {"name": "Policy", "kind": "judge", "event": "PreToolUse", "matcher": "Write"},
+            {"name": "Log", "kind": "observer", "event": "Stop"},
+        ],
+    });
+    let with = crate::guest::Hooked {
+        judge: Some("(call $deny (i32.const 4096) (i32.const 7))"),
+        observe: Some("(call $seen)"),
+        text: "no, no.",
+        ..crate::guest::Hooked::default()
+    };
+    crate::guest::hooked(&declaration.to_string(), &with)
+}
+
+#[test]
+fn hook_5_a_judge_of_a_plugin_denies_on_the_command_line() {
+    let input = json!({"file_path": "note.txt", "content": "buy milk"});
+    let server = crate::support::calling("Write", &input, "Well.");
+    let windlass = Windlass::asking(&server);
+    let path = windlass.home().join("policy.wasm");
+    fs::write(&path, policy()).unwrap();
+    let plugin = path.to_str().unwrap();
+    let args = [
+        "-p",
+        "go",
+        "--allowedTools",
+        "Write",
+        "--plugin-dir",
+        plugin,
+    ];
+    let done = windlass.run(&args);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(!windlass.workspace.path().join("note.txt").exists());
+    let asked = server.requests();
+    let told = String::from_utf8_lossy(&asked.last().unwrap().body).into_owned();
+    assert!(told.contains("A hook denied Write: no, no."), "{told}");
+}
+
+#[test]
+fn hook_5_what_hooks_a_component_has_is_said_before_anybody_trusts_it() {
+    let windlass = Windlass::new();
+    let path = windlass.home().join("policy.wasm");
+    fs::write(&path, policy()).unwrap();
+    let path = path.to_str().unwrap();
+    let done = windlass.run(&["plugin", "check", path]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for part in [
+        "Policy: PreToolUse of Write (judge: may refuse, ask and narrow)",
+        "Log: Stop (observer: sees, and changes nothing)",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    let done = windlass.run(&["plugin", "check", path, "--json"]);
+    let said: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(said["hooks"][0]["event"], "PreToolUse");
+    assert_eq!(said["hooks"][0]["matcher"], "Write");
+    assert_eq!(said["hooks"][1]["kind"], "observer");
+}
+
 #[test]
 fn conf_3_a_plugin_that_cannot_be_loaded_starts_nothing() {
     let server = saying([]);

@@ -94,6 +94,102 @@ async fn conf_3_components_alone_run_nothing_with_the_rights_of_the_user() {
     assert!(!plugin.path().join("ran").exists());
 }
 
+/// A component with a judge of calls that denies those of `Answer`, and an observer of prompts that fails.
+fn policy() -> Vec<u8> {
+    let declaration = json!({
+        "name": "policy", "version": "0.1.0", "wit": "0.1.0",
+        "hooks": [
+            {"name": "Policy", "kind": "judge", "event": "PreToolUse", "matcher": "Answer"},
+            {"name": "Log", "kind": "observer", "event": "UserPromptSubmit"},
+        ],
+    });
+    let with = guest::Hooked {
+        judge: Some("(call $deny (i32.const 4096) (i32.const 7))"),
+        observe: Some("(call $failed (i32.const 4096) (i32.const 7))"),
+        text: "no, no.",
+        ..guest::Hooked::default()
+    };
+    guest::hooked(&declaration.to_string(), &with)
+}
+
+#[tokio::test]
+async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
+    let plugin = plugin("lint");
+    write(plugin.path(), "components/policy.wasm", policy());
+    let path = plugin.path().display().to_string();
+    let flags = [
+        "--plugin-dir",
+        &path,
+        "--components-only",
+        "--include-hook-events",
+        "--allowedTools",
+        "Answer",
+    ];
+    let call = calls("Answer", json!({}));
+    let denied = json!({"expect": {"tool_results": [{"contains": "no, no.", "is_error": true}]}, "respond": "Well."});
+    let mut sdk = Sdk::start(&flags, json!([call, denied]));
+    // A callback of the SDK is a hook of the same session.
+    let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["mine"]}]});
+    sdk.initialize(json!({"hooks": hooks})).await;
+    sdk.prompt("go").await;
+    let asked = sdk.first("control_request").await;
+    assert_eq!(asked["request"]["callback_id"], "mine", "{asked}");
+    sdk.answer(&asked, json!({})).await;
+    let frames = sdk.until("result").await;
+    assert_eq!(frames.last().unwrap()["result"], "Well.");
+    let listing = sdk.request(json!({"subtype": "get_hooks_listing"})).await;
+    let listing = listing.to_string();
+    for part in ["policy:Policy", "policy:Log", "plugin policy", "mine"] {
+        assert!(listing.contains(part), "{part}: {listing}");
+    }
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn card_3_what_comes_of_a_plugins_hooks_is_in_the_stream() {
+    let plugin = plugin("lint");
+    write(plugin.path(), "components/policy.wasm", policy());
+    let path = plugin.path().display().to_string();
+    let flags = [
+        "--plugin-dir",
+        &path,
+        "--components-only",
+        "--include-hook-events",
+        "--allowedTools",
+        "Answer",
+    ];
+    let call = calls("Answer", json!({}));
+    let mut sdk = Sdk::start(&flags, json!([call, says("Well.")]));
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let responses = frames
+        .iter()
+        .filter(|frame| frame["subtype"] == "hook_response");
+    let responses: Vec<(&str, &str, &str)> = responses
+        .map(|frame| {
+            let text = |key: &str| frame[key].as_str().unwrap();
+            (text("hook_name"), text("outcome"), text("output"))
+        })
+        .collect();
+    let verdict = r#"{"verdict":"deny","reason":"no, no."}"#;
+    assert!(
+        responses.contains(&("PreToolUse:Answer", "success", verdict)),
+        "{responses:?}"
+    );
+    assert!(
+        responses.contains(&("UserPromptSubmit", "error", "no, no.")),
+        "{responses:?}"
+    );
+    // A person who turns hooks off means these, too.
+    let off = [&flags[..], &["--settings", r#"{"disableAllHooks": true}"#]].concat();
+    let call = calls("Answer", json!({}));
+    let ran = json!({"expect": {"tool_results": [{"contains": "ok", "is_error": false}]}, "respond": "Well."});
+    let mut sdk = Sdk::start(&off, json!([call, ran]));
+    sdk.prompt("go").await;
+    sdk.until("result").await;
+    sdk.model.verify().unwrap();
+}
+
 #[tokio::test]
 async fn conf_8_plugins_come_with_initialize_and_later_and_only_from_folders() {
     let (first, second) = (plugin("first"), plugin("second"));

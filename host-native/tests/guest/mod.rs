@@ -61,12 +61,96 @@ pub(crate) fn declared(declaration: &str, body: &str) -> Vec<u8> {
             (global $calls (mut i32) (i32.const 0))
             (func (export "call") (param i32 i32 i32 i32 i32 i32) (result i32) {body}))"#
     );
+    encoded(&module, &["tools"], declaration)
+}
+
+/// What the functions of a component with hooks are made of, in the text format; those left out are not exported.
+#[derive(Default)]
+pub(crate) struct Hooked<'a> {
+    /// As in [`component`].
+    pub(crate) call: Option<&'a str>,
+    /// Parameters 0 and 1 are where the hook's name is and its length, 2 and 3 the event, 4 and 5 the input.
+    pub(crate) judge: Option<&'a str>,
+    /// The same parameters.
+    pub(crate) observe: Option<&'a str>,
+    /// What lies at 4096, at most 4096 bytes.
+    pub(crate) text: &'a str,
+}
+
+/// What hooks answer with. The answer lies at 1200: whether it is an error, then the judgement, or where the error is.
+const ANSWERS: &str = r#"
+    (func $judged (param $kind i32) (param $at i32) (param $len i32) (result i32)
+        (i32.store8 (i32.const 1200) (i32.const 0))
+        (i32.store8 (i32.const 1204) (local.get $kind))
+        (i32.store (i32.const 1208) (local.get $at))
+        (i32.store (i32.const 1212) (local.get $len))
+        (i32.const 1200))
+    (func $pass (result i32) (call $judged (i32.const 0) (i32.const 0) (i32.const 0)))
+    (func $ask (param $at i32) (param $len i32) (result i32)
+        (call $judged (i32.const 1) (local.get $at) (local.get $len)))
+    (func $deny (param $at i32) (param $len i32) (result i32)
+        (call $judged (i32.const 2) (local.get $at) (local.get $len)))
+    (func $narrow (param $at i32) (param $len i32) (param $ms i32) (result i32)
+        (i32.store (i32.const 1300) (local.get $at))
+        (i32.store (i32.const 1304) (local.get $len))
+        (i32.store8 (i32.const 1308) (i32.const 0))
+        (i32.store8 (i32.const 1216) (i32.ne (local.get $ms) (i32.const 0)))
+        (i32.store (i32.const 1220) (local.get $ms))
+        (call $judged (i32.const 3) (i32.const 1300) (i32.ne (local.get $len) (i32.const 0))))
+    (func $failed (param $at i32) (param $len i32) (result i32)
+        (i32.store8 (i32.const 1200) (i32.const 1))
+        (i32.store (i32.const 1204) (local.get $at))
+        (i32.store (i32.const 1208) (local.get $len))
+        (i32.const 1200))
+    (func $seen (result i32) (i32.store8 (i32.const 1200) (i32.const 0)) (i32.const 1200))
+"#;
+
+/// A component with hooks.
+pub(crate) fn hooked(declaration: &str, with: &Hooked<'_>) -> Vec<u8> {
+    let call = "(param i32 i32 i32 i32 i32 i32)";
+    let event = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32)";
+    let functions = [
+        ("call", call, with.call, "tools"),
+        ("judge", event, with.judge, "judge"),
+        ("observe", event, with.observe, "observer"),
+    ];
+    let mut worlds = Vec::new();
+    let mut exports = String::new();
+    for (name, parameters, body, world) in functions {
+        if let Some(body) = body {
+            exports += &format!("(func (export \"{name}\") {parameters} (result i32) {body})");
+            worlds.push(world);
+        }
+    }
+    let text: String = with
+        .text
+        .bytes()
+        .map(|byte| format!("\\{byte:02x}"))
+        .collect();
+    let data = format!("(data (i32.const 4096) \"{text}\")");
+    encoded(
+        &format!("(module {PRELUDE} {ANSWERS} {data} {exports})"),
+        &worlds,
+        declaration,
+    )
+}
+
+/// The component of a module that is made for these worlds.
+fn encoded(module: &str, worlds: &[&str], declaration: &str) -> Vec<u8> {
     let mut module = wat::parse_str(module).unwrap();
     let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("wit");
     let mut resolve = Resolve::default();
     resolve.push_dir(wit.join("host")).unwrap();
-    let (package, _) = resolve.push_dir(wit.join("plugin")).unwrap();
-    let world = resolve.select_world(&[package], Some("tools")).unwrap();
+    resolve.push_dir(wit.join("plugin")).unwrap();
+    let includes = worlds
+        .iter()
+        .map(|world| format!("include windlass:plugin/{world}@0.1.0;"));
+    let guest = format!(
+        "package test:guest; world guest {{ {} }}",
+        includes.collect::<String>()
+    );
+    let package = resolve.push_str("guest.wit", &guest).unwrap();
+    let world = resolve.select_world(&[package], Some("guest")).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
     let mut encoder = ComponentEncoder::default();
     let encoder = encoder.module(&module).unwrap();
