@@ -132,7 +132,7 @@ async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
     let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["mine"]}]});
     sdk.initialize(json!({"hooks": hooks})).await;
     sdk.prompt("go").await;
-    let asked = sdk.first("control_request").await;
+    let asked = sdk.first("control_request hook_callback").await;
     assert_eq!(asked["request"]["callback_id"], "mine", "{asked}");
     sdk.answer(&asked, json!({})).await;
     let frames = sdk.until("result").await;
