@@ -20,6 +20,10 @@ export class Plugin {
    * @param {(path: string) => Promise<WebAssembly.Module>} module loads a core module that belongs to it
    */
   constructor(declaration, instantiate, module) {
+    // A judge that nobody asks would let everything pass.
+    if (declaration.hooks?.length) {
+      throw new Error(`The component ${declaration.name} has hooks, and this host runs tools only`);
+    }
     this.name = declaration.name;
     this.tools = declaration.tools;
     this.#instantiate = instantiate;

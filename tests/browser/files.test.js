@@ -176,3 +176,8 @@ test('a declaration is read from a component, and what is none is refused', () =
     assert.throws(() => windlass.declarationOf(whole.subarray(0, length)), /damaged|0 custom/);
   }
 });
+
+test('a component with hooks is refused, for nobody would ask them', () => {
+  const declaration = { name: 'policy', hooks: [{ name: 'Policy', kind: 'judge', event: 'PreToolUse' }] };
+  assert.throws(() => new windlass.Plugin(declaration), /policy has hooks/);
+});
