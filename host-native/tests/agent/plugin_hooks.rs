@@ -111,7 +111,10 @@ impl Ground {
         called: &[(&str, Value)],
         with: impl FnOnce(AgentBuilder) -> AgentBuilder,
     ) -> (Vec<Message>, Vec<String>) {
-        let mut exchanges: Vec<Value> = called.iter().map(|call| calls(&[call.clone()])).collect();
+        let mut exchanges: Vec<Value> = called
+            .iter()
+            .map(|call| calls(std::slice::from_ref(call)))
+            .collect();
         exchanges.push(json!({"respond": "done"}));
         let model = Model::of(json!(exchanges));
         let agent = with(model.agent().cwd(self.path("work")))
