@@ -7,6 +7,7 @@
 mod attack_lines;
 #[cfg(unix)]
 mod attacks;
+mod authoring;
 mod building;
 mod components;
 mod contexts;
