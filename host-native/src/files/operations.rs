@@ -40,6 +40,25 @@ impl Reach {
         })
     }
 
+    /// The metadata of a path; a link is not followed if it is the last name of it.
+    ///
+    /// # Errors
+    /// [`FsError`]; denied and missing are indistinguishable.
+    pub fn stat_name(&mut self, root: usize, path: &str) -> Result<Stat, FsError> {
+        let parsed = GuestPath::parse(path)?;
+        if parsed.names.is_empty() || parsed.wants_directory {
+            return self.stat(root, path);
+        }
+        let (tree, scope) = self.tree(root)?;
+        tree.at_name(scope, &parsed, false, |spot| {
+            let stat = stat_of(&spot.node.dir.symlink_metadata(&spot.name)?);
+            match spot.permit.transit && stat.kind != EntryKind::Directory {
+                true => Err(FsError::NotFound),
+                false => Ok(stat),
+            }
+        })
+    }
+
     /// At most `max` bytes of a file from `offset`; fewer only at its end.
     ///
     /// # Errors

@@ -61,6 +61,22 @@ impl Reach {
             replace(target, spot, data, options.expected_digest.as_deref())
         })
     }
+
+    /// Whether [`write`](Self::write) may replace a file, or create it. Changes nothing.
+    ///
+    /// # Errors
+    /// [`FsError`]: why not.
+    pub fn may_write(&mut self, root: usize, path: &str) -> Result<(), FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let parsed = GuestPath::parse(path)?;
+        tree.at(scope, &parsed, false, |target| match target {
+            Target::Leaf(spot) => {
+                replaceable(spot)?;
+                may_write(spot)
+            }
+            Target::Directory(_) => Err(FsError::IsDirectory),
+        })
+    }
 }
 
 fn replace(
@@ -69,6 +85,18 @@ fn replace(
     data: &[u8],
     expected: Option<&str>,
 ) -> Result<(), FsError> {
+    let existing = replaceable(spot)?;
+    may_write(spot)?;
+    if let Some(expected) = expected
+        && (existing.is_none() || digest(target)? != expected)
+    {
+        return Err(FsError::Changed);
+    }
+    put(spot, data, existing.map(|m| m.permissions()), false)
+}
+
+/// What is at a name, if it is a regular file or nothing.
+fn replaceable(spot: &Spot) -> Result<Option<Metadata>, FsError> {
     let existing = match spot.node.dir.symlink_metadata(&spot.name) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -83,13 +111,7 @@ fn replace(
             return Err(FsError::Invalid);
         }
     }
-    may_write(spot)?;
-    if let Some(expected) = expected
-        && (existing.is_none() || digest(target)? != expected)
-    {
-        return Err(FsError::Changed);
-    }
-    put(spot, data, existing.map(|m| m.permissions()), false)
+    Ok(existing)
 }
 
 fn may_write(spot: &Spot) -> Result<(), FsError> {

@@ -17,6 +17,7 @@ use super::{
     inspect::Inspection,
     limits::Meter,
     outcome::{Watch, trap_text},
+    wasi::Wasi,
 };
 use crate::files::{Files, GrantError};
 
@@ -107,6 +108,7 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         log_left: 0,
         output: 0,
         handles: 0,
+        wasi: Wasi::default(),
     };
     let component = Component::from_binary(&runtime.engine, component).map_err(unusable)?;
     let linked = runtime.linker.instantiate_pre(&component);

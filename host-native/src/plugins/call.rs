@@ -26,6 +26,7 @@ use super::{
     linked::Linked,
     outcome::{CallError, Stopped, Watch, trap_text},
     usage::CallUsage,
+    wasi::Wasi,
 };
 
 /// Image formats supported by the Messages API.
@@ -127,6 +128,7 @@ impl Plugin {
             log_left: limits.log,
             output: 0,
             handles: 0,
+            wasi: Wasi::default(),
         };
         let mut store = Store::new(&runtime.engine, state);
         store.limiter(|state| &mut state.meter);
@@ -143,7 +145,8 @@ impl Plugin {
                 .map_err(|error| unavailable(&error.to_string()))?;
         }
         let ticking = runtime.ticker.ticking();
-        let done = work(linked, &mut store);
+        let done = work(linked, &mut store)
+            .and_then(|result| store.data_mut().keep_written_files().map(|()| result));
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {

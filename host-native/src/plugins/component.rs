@@ -21,6 +21,7 @@ use super::{
     host::{LogLevel, LogLine},
     limits::DeclaredLimits,
     linked::{Linked, Roles},
+    wasi,
 };
 use crate::files::Files;
 
@@ -294,7 +295,7 @@ pub enum LoadFault {
     Damaged(String),
     /// It imports something that is not provided.
     #[error(
-        "it imports `{0}`, which this host does not hand out; only windlass:host interfaces are there (no WASI)"
+        "it imports `{0}`, which this host does not hand out; there are the interfaces of windlass:host, and of WASI 0.2 those of files, streams, clocks, random and cli"
     )]
     Import(String),
     /// It has no function to call.
@@ -378,7 +379,7 @@ fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFaul
                     }
                     let name = import.name.name;
                     let interface = name.split_once('@').map_or(name, |(i, _)| i);
-                    if !IMPORTS.contains(&interface) {
+                    if !IMPORTS.contains(&interface) && !wasi::is_linked(name) {
                         return Err(LoadFault::Import(name.to_owned()));
                     }
                     imported.push(name.to_owned());

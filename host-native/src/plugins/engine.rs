@@ -5,7 +5,7 @@ use wasmtime::{
     component::{HasSelf, Linker},
 };
 
-use super::{bindings, host::CallState, ticker::Ticker};
+use super::{bindings, host::CallState, ticker::Ticker, wasi};
 
 /// wasmtime, with the interfaces that components may import.
 pub(super) struct Runtime {
@@ -29,6 +29,7 @@ impl Runtime {
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);
         bindings::Tools::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        wasi::add_to_linker(&mut linker)?;
         let ticker = Ticker::start(&engine)?;
         Ok(Self {
             engine,

@@ -12,6 +12,7 @@ use super::{
     limits::Meter,
     outcome::{Stopped, Watch},
     resources::{NoBody, Tree},
+    wasi::Wasi,
 };
 use crate::files::{self, EntryKind, FsError, Reach};
 
@@ -84,6 +85,7 @@ pub(super) struct CallState {
     /// The bytes of the result.
     pub(super) output: usize,
     pub(super) handles: u32,
+    pub(super) wasi: Wasi,
 }
 
 type Handle = wasmtime::component::Resource<Tree>;
@@ -101,6 +103,23 @@ impl CallState {
         // An index that does not fit is not a tree.
         let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
         Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
+    }
+
+    /// Writes a message of the component to the log, as far as the call has not logged too much.
+    pub(super) fn log_line(&mut self, level: LogLevel, message: &str) {
+        let mut end = message.len().min(self.log_left);
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.log_left -= end;
+        if end > 0 {
+            self.log.write(LogLine {
+                component: &self.component,
+                level,
+                message: &message[..end],
+                from_host: false,
+            });
+        }
     }
 
     /// Writes the refusals of the call to the log.
@@ -246,24 +265,13 @@ impl http::HostBody for CallState {
 impl log::Host for CallState {
     fn log(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
         self.watch.check()?;
-        let mut end = message.len().min(self.log_left);
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.log_left -= end;
-        if end > 0 {
-            self.log.write(LogLine {
-                component: &self.component,
-                level: match level {
-                    log::Level::Debug => LogLevel::Debug,
-                    log::Level::Info => LogLevel::Info,
-                    log::Level::Warn => LogLevel::Warn,
-                    log::Level::Error => LogLevel::Error,
-                },
-                message: &message[..end],
-                from_host: false,
-            });
-        }
+        let level = match level {
+            log::Level::Debug => LogLevel::Debug,
+            log::Level::Info => LogLevel::Info,
+            log::Level::Warn => LogLevel::Warn,
+            log::Level::Error => LogLevel::Error,
+        };
+        self.log_line(level, &message);
         Ok(())
     }
 }

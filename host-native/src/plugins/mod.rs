@@ -25,6 +25,7 @@ mod resources;
 mod seal;
 mod ticker;
 mod usage;
+mod wasi;
 
 pub use author::{AuthorError, with_declaration, with_declaration_of};
 pub use cache::{Cache, CacheError};

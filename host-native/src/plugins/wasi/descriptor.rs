@@ -1,0 +1,181 @@
+//! Opening files and directories, and what is told of them.
+
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use wasmtime::component::Resource;
+
+use super::{
+    bindings::wasi::{
+        clocks::wall_clock::Datetime,
+        filesystem::types::{
+            DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode, MetadataHashValue,
+            OpenFlags,
+        },
+    },
+    handles::{Descriptor, Place},
+    open_files::FileId,
+};
+use crate::{
+    files::{EntryKind, FsError, Stat, WriteOptions},
+    plugins::host::CallState,
+};
+
+impl From<FsError> for ErrorCode {
+    fn from(error: FsError) -> Self {
+        match error {
+            FsError::NotFound => Self::NoEntry,
+            FsError::Exists => Self::Exist,
+            FsError::NotDirectory => Self::NotDirectory,
+            FsError::IsDirectory => Self::IsDirectory,
+            FsError::ReadOnly => Self::ReadOnly,
+            FsError::Invalid => Self::Invalid,
+            FsError::TooLarge => Self::FileTooLarge,
+            FsError::Changed => Self::Busy,
+            FsError::Io => Self::Io,
+        }
+    }
+}
+
+impl CallState {
+    /// The directory that a handle stands for.
+    pub(super) fn directory(
+        &self,
+        handle: &Resource<Descriptor>,
+    ) -> wasmtime::Result<Result<Place, ErrorCode>> {
+        Ok(match self.wasi.handles.get(handle)? {
+            Descriptor::Directory(place) => Ok(place.clone()),
+            Descriptor::File { .. } => Err(ErrorCode::NotDirectory),
+        })
+    }
+
+    /// The file that a handle stands for, and whether it was opened for writing.
+    pub(super) fn file(
+        &self,
+        handle: &Resource<Descriptor>,
+    ) -> wasmtime::Result<Result<(FileId, bool), ErrorCode>> {
+        Ok(match self.wasi.handles.get(handle)? {
+            Descriptor::File { id, writes } => Ok((*id, *writes)),
+            Descriptor::Directory(_) => Err(ErrorCode::IsDirectory),
+        })
+    }
+
+    /// Where what a handle stands for lies.
+    pub(super) fn place_of(
+        &self,
+        handle: &Resource<Descriptor>,
+    ) -> wasmtime::Result<Result<Place, ErrorCode>> {
+        Ok(match self.wasi.handles.get(handle)? {
+            Descriptor::Directory(place) => Ok(place.clone()),
+            Descriptor::File { id, .. } => {
+                self.wasi.files.place(*id).cloned().map_err(ErrorCode::from)
+            }
+        })
+    }
+
+    /// Opens what is at a place. Whether it may be written is asked here, not when it is first written.
+    pub(super) fn open(
+        &mut self,
+        place: Place,
+        follows: bool,
+        how: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Descriptor, ErrorCode> {
+        let (tree, path) = (place.tree, place.path.as_str());
+        let writes = flags.contains(DescriptorFlags::WRITE);
+        let changes = writes || how.contains(OpenFlags::TRUNCATE);
+        let must_be_new = how.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
+        let mut found = self.reach.stat_name(tree, path);
+        if matches!(found, Ok(stat) if stat.kind == EntryKind::Symlink) && !must_be_new {
+            if !follows {
+                return Err(ErrorCode::Loop);
+            }
+            found = self.reach.stat(tree, path);
+        }
+        match found.map(|stat| stat.kind) {
+            Ok(_) if must_be_new => return Err(ErrorCode::Exist),
+            Ok(EntryKind::Directory) if changes => return Err(ErrorCode::IsDirectory),
+            Ok(EntryKind::Directory) => return Ok(Descriptor::Directory(place)),
+            Ok(EntryKind::File) if how.contains(OpenFlags::DIRECTORY) => {
+                return Err(ErrorCode::NotDirectory);
+            }
+            Ok(EntryKind::File) if changes => self.reach.may_write(tree, path)?,
+            Ok(EntryKind::File) => {}
+            Ok(EntryKind::Symlink | EntryKind::Other) => return Err(ErrorCode::Invalid),
+            Err(FsError::NotFound)
+                if how.contains(OpenFlags::CREATE) && !how.contains(OpenFlags::DIRECTORY) =>
+            {
+                let options = WriteOptions {
+                    create_new: must_be_new,
+                    ..WriteOptions::default()
+                };
+                self.reach.write(tree, path, &[], &options)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let id = self.wasi.files.open(place);
+        if how.contains(OpenFlags::TRUNCATE) {
+            self.wasi.files.set_size(id, 0, &mut self.reach)?;
+        }
+        Ok(Descriptor::File { id, writes })
+    }
+
+    /// What is told of an open file or directory.
+    pub(super) fn stat_of(&mut self, descriptor: &Descriptor) -> Result<DescriptorStat, ErrorCode> {
+        let (place, held) = match descriptor {
+            Descriptor::Directory(place) => (place, None),
+            Descriptor::File { id, .. } => {
+                let files = &self.wasi.files;
+                (files.place(*id)?, files.held_size(*id))
+            }
+        };
+        let mut stat = self.reach.stat(place.tree, &place.path)?;
+        stat.size = held.unwrap_or(stat.size);
+        Ok(told(stat))
+    }
+
+    /// Tells files apart, by their paths.
+    pub(super) fn hash_of(&mut self, place: &Place) -> Result<MetadataHashValue, ErrorCode> {
+        self.reach.stat(place.tree, &place.path)?;
+        let root = self.reach.roots().nth(place.tree);
+        let root = root.ok_or(ErrorCode::NoEntry)?.path;
+        let path = format!("{root}/{}", place.path.trim_end_matches('/'));
+        let digest = Sha256::digest(path);
+        let mut halves = digest.chunks_exact(8).map(|half| {
+            half.iter()
+                .fold(0_u64, |value, byte| value << 8 | u64::from(*byte))
+        });
+        Ok(MetadataHashValue {
+            lower: halves.next().unwrap_or_default(),
+            upper: halves.next().unwrap_or_default(),
+        })
+    }
+}
+
+/// The metadata as WASI has it. Only the time of change is told.
+pub(super) fn told(stat: Stat) -> DescriptorStat {
+    // What is no time (before 1970, or not a number) is none.
+    let modified = Duration::try_from_secs_f64(stat.modified / 1000.0);
+    let modified = modified.ok().filter(|since| !since.is_zero());
+    let modified = modified.map(|since| Datetime {
+        seconds: since.as_secs(),
+        nanoseconds: since.subsec_nanos(),
+    });
+    DescriptorStat {
+        type_: kind(stat.kind),
+        link_count: 1,
+        size: stat.size,
+        data_access_timestamp: modified,
+        data_modification_timestamp: modified,
+        status_change_timestamp: modified,
+    }
+}
+
+pub(super) fn kind(kind: EntryKind) -> DescriptorType {
+    match kind {
+        EntryKind::File => DescriptorType::RegularFile,
+        EntryKind::Directory => DescriptorType::Directory,
+        EntryKind::Symlink => DescriptorType::SymbolicLink,
+        EntryKind::Other => DescriptorType::Unknown,
+    }
+}

@@ -1,0 +1,91 @@
+//! Paths below an open directory, and what happens to names in it.
+
+use super::{
+    bindings::wasi::filesystem::types::ErrorCode,
+    handles::Place,
+    open_files::{most_held, read_whole},
+};
+use crate::{
+    files::{EntryKind, FsError, WriteOptions},
+    plugins::host::CallState,
+};
+
+impl Place {
+    /// A place below this directory. `..` is worked out by name and does not lead out of the granted directory.
+    pub(super) fn below(&self, path: &str) -> Result<Self, ErrorCode> {
+        if path.is_empty() || path.starts_with('/') {
+            return Err(ErrorCode::NoEntry);
+        }
+        let mut names: Vec<&str> = self
+            .path
+            .split('/')
+            .filter(|name| !name.is_empty())
+            .collect();
+        let mut wants_directory = false;
+        for name in path.split('/') {
+            wants_directory = matches!(name, "" | "." | "..");
+            match name {
+                "" | "." => {}
+                ".." => {
+                    names.pop().ok_or(ErrorCode::NoEntry)?;
+                }
+                name => names.push(name),
+            }
+        }
+        let mut path = names.join("/");
+        if wants_directory && !path.is_empty() {
+            // Only a directory matches then.
+            path.push('/');
+        }
+        Ok(Self {
+            tree: self.tree,
+            path,
+        })
+    }
+}
+
+impl CallState {
+    /// Removes a file or a link, but no directory.
+    pub(super) fn unlink(&mut self, place: &Place) -> Result<(), ErrorCode> {
+        let stat = self.reach.stat_name(place.tree, &place.path)?;
+        if stat.kind == EntryKind::Directory {
+            return Err(ErrorCode::IsDirectory);
+        }
+        self.reach.remove(place.tree, &place.path)?;
+        self.wasi.files.removed(place);
+        Ok(())
+    }
+
+    /// Removes an empty directory.
+    pub(super) fn remove_directory(&mut self, place: &Place) -> Result<(), ErrorCode> {
+        let stat = self.reach.stat_name(place.tree, &place.path)?;
+        if stat.kind != EntryKind::Directory {
+            return Err(ErrorCode::NotDirectory);
+        }
+        match self.reach.remove(place.tree, &place.path) {
+            Err(FsError::Exists) => Err(ErrorCode::NotEmpty),
+            done => Ok(done?),
+        }
+    }
+
+    /// Moves a file: it is written at the new place in one step, and then removed at the old one. Directories, links and files
+    /// that are too large for it are told to lie on another device, so that whoever moves them copies them.
+    pub(super) fn rename(&mut self, from: &Place, to: &Place) -> Result<(), ErrorCode> {
+        let stat = self.reach.stat_name(from.tree, &from.path)?;
+        // Before anything is written: what may not be removed is not moved.
+        if stat.kind != EntryKind::File || stat.size > most_held() {
+            return Err(ErrorCode::CrossDevice);
+        }
+        self.reach.may_write(from.tree, &from.path)?;
+        if from == to {
+            return Ok(());
+        }
+        let content = read_whole(from, most_held(), &mut self.reach)?;
+        let options = WriteOptions::default();
+        self.reach.write(to.tree, &to.path, &content, &options)?;
+        self.wasi.files.removed(to);
+        self.reach.remove(from.tree, &from.path)?;
+        self.wasi.files.moved(from, to);
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! What the handles of a call stand for, and how many there may be.
+
+use std::collections::VecDeque;
+
+use wasmtime::component::{Resource, ResourceTable};
+
+use super::{bindings::wasi::filesystem::types::ErrorCode, open_files::FileId};
+use crate::{files::Entry, plugins::outcome::Stopped};
+
+/// How many handles a call holds at most at one time; each uses memory of the host.
+const MAX_LIVE: usize = 1024;
+
+/// Why a stream failed.
+#[derive(Debug)]
+#[allow(unreachable_pub)] // The generated code re-exports it, as all below.
+pub struct Failure(pub(super) ErrorCode);
+
+/// Something to wait for: everything here is there at once.
+#[derive(Debug)]
+#[allow(unreachable_pub)]
+pub struct Pollable;
+
+/// Where bytes come from.
+#[derive(Debug)]
+#[allow(unreachable_pub)]
+pub enum Input {
+    /// Standard input.
+    Empty,
+    /// A file, from a position on.
+    File {
+        /// Which.
+        id: FileId,
+        /// Of the next byte.
+        at: u64,
+    },
+}
+
+/// Where bytes go.
+#[derive(Debug)]
+#[allow(unreachable_pub)]
+pub enum Output {
+    /// Standard output or standard error: the log, line by line.
+    Log {
+        /// Whether it is standard error.
+        is_error: bool,
+        /// The line so far.
+        line: Vec<u8>,
+    },
+    /// A file.
+    File {
+        /// Which.
+        id: FileId,
+        /// Of the next byte; the end of the file without one.
+        at: Option<u64>,
+    },
+}
+
+/// A place in a granted directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(unreachable_pub)]
+pub struct Place {
+    /// The index of the directory tree in the call's reach.
+    pub(super) tree: usize,
+    /// Relative to the tree; empty for the tree itself.
+    pub(super) path: String,
+}
+
+/// An open file or directory.
+#[derive(Debug, Clone)]
+#[allow(unreachable_pub)]
+pub enum Descriptor {
+    /// A directory.
+    Directory(Place),
+    /// A file.
+    File {
+        /// Which.
+        id: FileId,
+        /// Whether it was opened for writing.
+        writes: bool,
+    },
+}
+
+/// The entries of a directory that are still to be told.
+#[derive(Debug)]
+#[allow(unreachable_pub)]
+pub struct Listing {
+    pub(super) place: Place,
+    pub(super) entries: VecDeque<Entry>,
+    /// Where the next page begins; none after the last one.
+    pub(super) next: Option<u32>,
+}
+
+/// Nothing is a terminal.
+#[derive(Debug)]
+#[allow(unreachable_pub)]
+pub enum NoTerminal {}
+
+/// The handles of a call.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    table: ResourceTable,
+    live: usize,
+}
+
+impl Handles {
+    pub(super) fn add<T: Send + 'static>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
+        if self.live == MAX_LIVE {
+            return Err(Stopped::Handles.into());
+        }
+        self.live += 1;
+        Ok(self.table.push(value)?)
+    }
+
+    pub(super) fn get<T: Send + 'static>(&self, handle: &Resource<T>) -> wasmtime::Result<&T> {
+        Ok(self.table.get(handle)?)
+    }
+
+    pub(super) fn get_mut<T: Send + 'static>(
+        &mut self,
+        handle: &Resource<T>,
+    ) -> wasmtime::Result<&mut T> {
+        Ok(self.table.get_mut(handle)?)
+    }
+
+    pub(super) fn remove<T: Send + 'static>(&mut self, handle: Resource<T>) -> wasmtime::Result<T> {
+        self.live = self.live.saturating_sub(1);
+        Ok(self.table.delete(handle)?)
+    }
+}

@@ -1,0 +1,244 @@
+//! Streams of bytes. None of them ever has to be waited for.
+
+use wasmtime::component::Resource;
+
+use super::{
+    bindings::wasi::io::{error, poll, streams},
+    handles::{Failure, Input, Output, Pollable},
+};
+use crate::{
+    files::FsError,
+    plugins::host::{CallState, LogLevel},
+};
+
+/// How many bytes a stream takes at once.
+const PIECE: u64 = 1 << 20;
+
+/// How long a printed line is before it goes to the log without its end.
+const LINE: usize = 4096;
+
+type Answer<T> = wasmtime::Result<Result<T, streams::StreamError>>;
+
+/// The interface has no error for an empty list, and waiting for nothing would never end.
+#[derive(Debug, thiserror::Error)]
+#[error("it waited for nothing")]
+struct WaitsForNothing;
+
+impl error::Host for CallState {}
+
+impl error::HostError for CallState {
+    fn to_debug_string(&mut self, error: Resource<Failure>) -> wasmtime::Result<String> {
+        Ok(format!("{:?}", self.wasi.handles.get(&error)?.0))
+    }
+
+    fn drop(&mut self, error: Resource<Failure>) -> wasmtime::Result<()> {
+        self.wasi.handles.remove(error).map(drop)
+    }
+}
+
+impl poll::Host for CallState {
+    fn poll(&mut self, list: Vec<Resource<Pollable>>) -> wasmtime::Result<Vec<u32>> {
+        self.watch.check()?;
+        if list.is_empty() {
+            return Err(WaitsForNothing.into());
+        }
+        Ok((0..).zip(list).map(|(index, _)| index).collect())
+    }
+}
+
+impl poll::HostPollable for CallState {
+    fn ready(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<bool> {
+        self.watch.check()?;
+        Ok(true)
+    }
+
+    fn block(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<()> {
+        self.watch.check()?;
+        Ok(())
+    }
+
+    fn drop(&mut self, pollable: Resource<Pollable>) -> wasmtime::Result<()> {
+        self.wasi.handles.remove(pollable).map(drop)
+    }
+}
+
+impl streams::Host for CallState {}
+
+impl CallState {
+    fn read_stream(&mut self, stream: &Resource<Input>, len: u64) -> Answer<Vec<u8>> {
+        self.watch.check()?;
+        let (id, at) = match self.wasi.handles.get(stream)? {
+            Input::Empty => return Ok(Err(streams::StreamError::Closed)),
+            Input::File { id, at } => (*id, *at),
+        };
+        let bytes = match self.wasi.files.read(id, at, len, &mut self.reach) {
+            Ok(bytes) if bytes.is_empty() && len > 0 => {
+                return Ok(Err(streams::StreamError::Closed));
+            }
+            Ok(bytes) => bytes,
+            Err(fault) => return self.stream_error(fault),
+        };
+        if let Input::File { at, .. } = self.wasi.handles.get_mut(stream)? {
+            *at = at.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        }
+        Ok(Ok(bytes))
+    }
+
+    fn write_stream(&mut self, stream: &Resource<Output>, bytes: &[u8]) -> Answer<()> {
+        self.watch.check()?;
+        let (id, at) = match self.wasi.handles.get_mut(stream)? {
+            Output::File { id, at } => (*id, *at),
+            Output::Log { is_error, line } => {
+                line.extend_from_slice(bytes);
+                let is_error = *is_error;
+                let lines = full_lines(line);
+                self.print(is_error, &lines);
+                return Ok(Ok(()));
+            }
+        };
+        let end = match self.wasi.files.write(id, at, bytes, &mut self.reach) {
+            Ok(end) => end,
+            Err(fault) => return self.stream_error(fault),
+        };
+        // At the end is at the end, wherever that is next time.
+        if let Output::File { at: Some(at), .. } = self.wasi.handles.get_mut(stream)? {
+            *at = end;
+        }
+        Ok(Ok(()))
+    }
+
+    fn print(&mut self, is_error: bool, lines: &[String]) {
+        let level = match is_error {
+            true => LogLevel::Warn,
+            false => LogLevel::Info,
+        };
+        for line in lines {
+            self.log_line(level, line);
+        }
+    }
+
+    fn stream_error<T>(&mut self, fault: FsError) -> Answer<T> {
+        let failure = self.wasi.handles.add(Failure(fault.into()))?;
+        Ok(Err(streams::StreamError::LastOperationFailed(failure)))
+    }
+}
+
+/// Takes the whole lines out of what was printed, and what is too long for one.
+fn full_lines(printed: &mut Vec<u8>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut from = 0;
+    while let Some(length) = printed[from..].iter().position(|byte| *byte == b'\n') {
+        lines.push(String::from_utf8_lossy(&printed[from..from + length]).into_owned());
+        from += length + 1;
+    }
+    printed.drain(..from);
+    if printed.len() > LINE {
+        lines.push(String::from_utf8_lossy(&std::mem::take(printed)).into_owned());
+    }
+    lines
+}
+
+impl streams::HostInputStream for CallState {
+    fn read(&mut self, stream: Resource<Input>, len: u64) -> Answer<Vec<u8>> {
+        self.read_stream(&stream, len)
+    }
+
+    fn blocking_read(&mut self, stream: Resource<Input>, len: u64) -> Answer<Vec<u8>> {
+        self.read_stream(&stream, len)
+    }
+
+    fn skip(&mut self, stream: Resource<Input>, len: u64) -> Answer<u64> {
+        let read = self.read_stream(&stream, len)?;
+        Ok(read.map(|bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX)))
+    }
+
+    fn blocking_skip(&mut self, stream: Resource<Input>, len: u64) -> Answer<u64> {
+        self.skip(stream, len)
+    }
+
+    fn subscribe(&mut self, _stream: Resource<Input>) -> wasmtime::Result<Resource<Pollable>> {
+        self.wasi.handles.add(Pollable)
+    }
+
+    fn drop(&mut self, stream: Resource<Input>) -> wasmtime::Result<()> {
+        match self.wasi.handles.remove(stream)? {
+            Input::Empty => Ok(()),
+            Input::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
+        }
+    }
+}
+
+impl streams::HostOutputStream for CallState {
+    fn check_write(&mut self, _stream: Resource<Output>) -> Answer<u64> {
+        self.watch.check()?;
+        Ok(Ok(PIECE))
+    }
+
+    fn write(&mut self, stream: Resource<Output>, bytes: Vec<u8>) -> Answer<()> {
+        self.write_stream(&stream, &bytes)
+    }
+
+    fn blocking_write_and_flush(&mut self, stream: Resource<Output>, bytes: Vec<u8>) -> Answer<()> {
+        self.write_stream(&stream, &bytes)
+    }
+
+    /// Nothing: whole files are kept when they are synced or closed, and whole lines are told.
+    fn flush(&mut self, _stream: Resource<Output>) -> Answer<()> {
+        self.watch.check()?;
+        Ok(Ok(()))
+    }
+
+    fn blocking_flush(&mut self, stream: Resource<Output>) -> Answer<()> {
+        self.flush(stream)
+    }
+
+    fn subscribe(&mut self, _stream: Resource<Output>) -> wasmtime::Result<Resource<Pollable>> {
+        self.wasi.handles.add(Pollable)
+    }
+
+    fn write_zeroes(&mut self, stream: Resource<Output>, len: u64) -> Answer<()> {
+        let length = match usize::try_from(len) {
+            Ok(length) if len <= PIECE => length,
+            _ => return self.stream_error(FsError::TooLarge),
+        };
+        self.write_stream(&stream, &vec![0; length])
+    }
+
+    fn blocking_write_zeroes_and_flush(
+        &mut self,
+        stream: Resource<Output>,
+        len: u64,
+    ) -> Answer<()> {
+        self.write_zeroes(stream, len)
+    }
+
+    fn splice(&mut self, to: Resource<Output>, from: Resource<Input>, len: u64) -> Answer<u64> {
+        let bytes = match self.read_stream(&from, len)? {
+            Ok(bytes) => bytes,
+            Err(failed) => return Ok(Err(failed)),
+        };
+        let written = self.write_stream(&to, &bytes)?;
+        Ok(written.map(|()| u64::try_from(bytes.len()).unwrap_or(u64::MAX)))
+    }
+
+    fn blocking_splice(
+        &mut self,
+        to: Resource<Output>,
+        from: Resource<Input>,
+        len: u64,
+    ) -> Answer<u64> {
+        self.splice(to, from, len)
+    }
+
+    fn drop(&mut self, stream: Resource<Output>) -> wasmtime::Result<()> {
+        match self.wasi.handles.remove(stream)? {
+            Output::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
+            Output::Log { is_error, line } => {
+                if !line.is_empty() {
+                    self.print(is_error, &[String::from_utf8_lossy(&line).into_owned()]);
+                }
+                Ok(())
+            }
+        }
+    }
+}
