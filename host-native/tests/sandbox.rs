@@ -440,8 +440,8 @@ fn card_3_what_is_no_tool_component_is_refused_with_the_reason() {
             "does not export the function `call`",
         ),
         (
-            component(r#"(component (import "wasi:filesystem/types@0.2.0" (instance)))"#),
-            "imports `wasi:filesystem/types@0.2.0`",
+            component(r#"(component (import "wasi:http/types@0.2.0" (instance)))"#),
+            "imports `wasi:http/types@0.2.0`",
         ),
         (
             component(r#"(component (import "windlass:host/process@0.1.0" (instance)))"#),

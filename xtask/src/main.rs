@@ -15,6 +15,7 @@ mod libtest;
 mod mutants;
 mod package;
 mod parity;
+mod plugins;
 mod process;
 mod progress;
 mod purity;

@@ -93,7 +93,10 @@ fn undeclared(component: &[u8]) -> Result<Vec<u8>, SectionError> {
 /// Runs the component for its declaration.
 fn ask(component: &[u8]) -> Result<String, AuthorError> {
     let unusable = |error: wasmtime::Error| AuthorError::Unusable(format!("{error:#}"));
-    let runtime = Runtime::start(false).map_err(unusable)?;
+    let runtime = Runtime::start_for_once().map_err(unusable)?;
+    let component = Component::from_binary(&runtime.engine, component).map_err(unusable)?;
+    let linked = runtime.linker.instantiate_pre(&component);
+    let linked = linked.map_err(unusable)?;
     let limits = CallLimits::default();
     let nothing = FsGrant {
         cwd: "/".to_owned(),
@@ -110,9 +113,6 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         handles: 0,
         wasi: Wasi::default(),
     };
-    let component = Component::from_binary(&runtime.engine, component).map_err(unusable)?;
-    let linked = runtime.linker.instantiate_pre(&component);
-    let linked = linked.map_err(unusable)?;
     let mut store = Store::new(&runtime.engine, state);
     store.limiter(|state| &mut state.meter);
     store.set_hostcall_fuel(limits.transfer);

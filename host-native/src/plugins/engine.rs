@@ -1,7 +1,7 @@
 //! The wasmtime engine, created with the first call.
 
 use wasmtime::{
-    Config, Engine,
+    Config, Engine, OptLevel,
     component::{HasSelf, Linker},
 };
 
@@ -15,11 +15,25 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    /// Starts it. Counting fuel is compiled into the code of components, and costs time.
-    pub(super) fn start(counts_fuel: bool) -> wasmtime::Result<Self> {
+    pub(super) fn start() -> wasmtime::Result<Self> {
+        Self::compiling(OptLevel::Speed, false)
+    }
+
+    /// One that counts the instructions of calls: counting is compiled into the code of components, and costs time.
+    pub(super) fn start_counting() -> wasmtime::Result<Self> {
+        Self::compiling(OptLevel::Speed, true)
+    }
+
+    /// For a component that runs once: compiling an interpreter takes longer than it runs.
+    pub(super) fn start_for_once() -> wasmtime::Result<Self> {
+        Self::compiling(OptLevel::None, false)
+    }
+
+    fn compiling(level: OptLevel, counts_fuel: bool) -> wasmtime::Result<Self> {
         let mut config = Config::new();
         config
             .wasm_component_model(true)
+            .cranelift_opt_level(level)
             .epoch_interruption(true)
             .consume_fuel(counts_fuel)
             // The same component must give the same result on every machine.

@@ -32,3 +32,4 @@ mod silence;
 mod stores;
 mod support;
 mod tools;
+mod wasi;

@@ -12,6 +12,7 @@ use crate::junit::{self, Outcome};
 use crate::libtest;
 use crate::package as packaging;
 use crate::parity::{self, List};
+use crate::plugins;
 use crate::process;
 use crate::progress;
 use crate::purity;
@@ -74,6 +75,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let artefacts = run.artefacts()?;
     let chromium = setup::chromium(workspace)?;
     let sdks = sdk::ensure(workspace)?;
+    let plugins = plugins::build(workspace)?;
     let windlass = workspace.build_windlass()?;
     let mut cargo = workspace.native_cargo()?;
     cargo
@@ -82,6 +84,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
         .env("WINDLASS_BROWSER", &artefacts.browser)
         .env("WINDLASS_CHROMIUM", chromium)
         .env("WINDLASS_SDKS", &sdks.directory)
+        .env("WINDLASS_PLUGINS", plugins)
         .env("WINDLASS_BINARY", windlass);
     let outcome = match tools::cargo_nextest(workspace) {
         Ok(nextest) => by_nextest(run, cargo, &nextest)?,

@@ -3,6 +3,7 @@
 
 pub(crate) mod apt;
 mod debian;
+pub(crate) mod languages;
 mod machine;
 pub(crate) mod npm;
 mod release;
@@ -30,6 +31,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::cargo_nextest(workspace)?;
     npm::packages(workspace)?;
     sdk::ensure(workspace)?;
+    languages::ensure(workspace)?;
     chromium(workspace)?;
     ripgrep(workspace)
 }

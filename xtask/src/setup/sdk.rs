@@ -107,7 +107,7 @@ fn archive(directory: &Path) -> Result<PathBuf> {
 }
 
 /// An empty directory: a partial installation is removed.
-fn empty(directory: &Path) -> Result<()> {
+pub(super) fn empty(directory: &Path) -> Result<()> {
     if directory.exists() {
         fs::remove_dir_all(directory)
             .with_context(|| format!("cannot remove {}", directory.display()))?;
@@ -116,7 +116,7 @@ fn empty(directory: &Path) -> Result<()> {
 }
 
 /// The `python3` on `PATH`, if it is new enough.
-fn interpreter() -> Result<PathBuf> {
+pub(super) fn interpreter() -> Result<PathBuf> {
     let advice = format!("install Python 3.{OLDEST_PYTHON} or newer (https://python.org)");
     let Some(python) = process::find(&["python3"]) else {
         bail!("no `python3` on PATH: {advice}");

@@ -1,0 +1,62 @@
+//! Running the programs of a toolchain.
+
+use std::{
+    io,
+    path::PathBuf,
+    process::{Command, ExitStatus},
+};
+
+/// Why a toolchain made no component.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cli) enum ToolchainError {
+    /// A program cannot be started.
+    #[error("`{program}` cannot be started ({source}): {remedy}")]
+    NoProgram {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A program failed.
+    #[error("`{program}` failed ({status}): it says why above")]
+    Failed {
+        /// Its name.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// A file cannot be used.
+    #[error("`{}`: {source}", .path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl ToolchainError {
+    /// Adds the path to an error of the system.
+    pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}
+
+/// Runs a program to its end. What it prints goes where windlass prints errors.
+pub(super) fn run(command: &mut Command, remedy: &'static str) -> Result<(), ToolchainError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    // Standard output is for what was built.
+    command.stdout(io::stderr());
+    let status = command.status().map_err(|source| ToolchainError::NoProgram {
+        program: program.clone(),
+        source,
+        remedy,
+    })?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(ToolchainError::Failed { program, status }),
+    }
+}

@@ -1,0 +1,63 @@
+//! Python: componentize-py puts the modules and CPython into one component. Its WASI stays, so that `open()` works.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::programs::{ToolchainError, run};
+
+/// Names the program componentize-py when it is not to be installed in the plugin's folder.
+const CHOSEN: &str = "WINDLASS_COMPONENTIZE_PY";
+
+/// What an author without it has to do.
+const REMEDY: &str = "install Python 3.10 or newer with `venv` (https://python.org)";
+
+/// The component of the module `app` in a folder, with the modules in `sdk`, without its declaration. `wit` has the package
+/// `windlass:plugin`, and the others in `deps`. What `requirements.txt` lists is installed into `.venv` if that is missing, which
+/// needs PyPI.
+///
+/// # Errors
+/// [`ToolchainError`]: Python is missing, or a step failed, which has said why on standard error.
+pub(in crate::cli) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
+    let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
+    let component = output.path().join("component.wasm");
+    let mut componentize = Command::new(installed(folder)?);
+    componentize
+        .current_dir(folder)
+        // What is listed for the build alone is no part of the plugin.
+        .env_remove("VIRTUAL_ENV")
+        .arg("--quiet")
+        .arg("--wit-path")
+        .arg(wit)
+        .args(["--world", "authored-tools", "componentize"])
+        .args(["--python-path", ".", "--python-path", "sdk"])
+        .arg("--output")
+        .arg(&component)
+        .arg("app");
+    run(&mut componentize, REMEDY)?;
+    fs::read(&component).map_err(ToolchainError::at(component))
+}
+
+/// The program, installed if it is missing.
+fn installed(folder: &Path) -> Result<PathBuf, ToolchainError> {
+    if let Some(chosen) = env::var_os(CHOSEN) {
+        return Ok(chosen.into());
+    }
+    let programs = folder.join(if cfg!(windows) { ".venv/Scripts" } else { ".venv/bin" });
+    let program = programs.join(format!("componentize-py{}", env::consts::EXE_SUFFIX));
+    if !program.is_file() {
+        let python = if cfg!(windows) { "python" } else { "python3" };
+        let mut environment = Command::new(python);
+        environment.current_dir(folder).args(["-m", "venv", ".venv"]);
+        run(&mut environment, REMEDY)?;
+        let mut install = Command::new(programs.join(format!("python{}", env::consts::EXE_SUFFIX)));
+        install
+            .current_dir(folder)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(["--requirement", "requirements.txt"]);
+        run(&mut install, REMEDY)?;
+    }
+    Ok(program)
+}

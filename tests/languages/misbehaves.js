@@ -1,0 +1,42 @@
+// Tools that do what they should not, for the tests.
+
+import { plugin, tool } from "../../plugins/js/windlass-plugin.js";
+
+const misbehave = tool({
+  name: "Misbehave",
+  description: "Does one of the things that a plugin should not do.",
+  inputSchema: { type: "object", properties: { how: { type: "string" }, path: { type: "string" } }, required: ["how"] },
+  // No path is declared, so that a call is granted none but what the plugin was granted.
+  run({ how, path }, { files, log }) {
+    switch (how) {
+      case "loop":
+        for (;;);
+      case "grow": {
+        const all = [];
+        for (;;) all.push(new Uint8Array(1 << 20));
+      }
+      case "flood":
+        return "x".repeat(1 << 20);
+      case "log":
+        for (let line = 0; line < 10_000; line += 1) log.info("x".repeat(100));
+        return "logged";
+      case "read":
+        return files.readText(path);
+      case "write":
+        files.writeText(path, "changed", { createParents: true });
+        return "written";
+      case "promise":
+        return Promise.resolve("later");
+      default:
+        throw new Error(`no way to ${how}`);
+    }
+  },
+});
+
+export const { call, declaration } = plugin({
+  name: "misbehaves",
+  version: "0.1.0",
+  grants: { filesystem: "write" },
+  limits: { memoryBytes: 32 << 20, timeoutMs: 2000, outputBytes: 1 << 16 },
+  tools: [misbehave],
+});

@@ -1,0 +1,143 @@
+//! Builds the plugins in JavaScript and Python that the tests run: the examples in `plugins/`, and guests in `tests/languages`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+
+use crate::process;
+use crate::progress;
+use crate::setup::languages::{self, Languages};
+use crate::setup::npm;
+use crate::workspace::Workspace;
+
+/// The component of a plugin, and the file that it is made from.
+const JAVASCRIPT: [(&str, &str); 2] = [
+    ("words-js", "plugins/words-js/app.js"),
+    ("misbehaves-js", "tests/languages/misbehaves.js"),
+];
+
+/// The same for Python: the folder of a module, and its name.
+const PYTHON: [(&str, &str, &str); 2] = [
+    ("csv-python", "plugins/csv-python", "app"),
+    ("misbehaves-python", "tests/languages", "misbehaves"),
+];
+
+/// The world of their components.
+const WORLD: &str = "authored-tools";
+
+/// What all of them are made from besides.
+const SHARED: [&str; 5] = [
+    "plugins/js",
+    "plugins/python",
+    "wit/host",
+    "wit/plugin",
+    "tests/languages",
+];
+
+/// Builds those that are older than their sources, and returns the directory of all.
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let languages = languages::ensure(workspace)?;
+    let directory = workspace.target.join("plugins");
+    let wit = interfaces(workspace, &directory.join("wit"))?;
+    let shared = SHARED
+        .iter()
+        .map(|folder| newest(&workspace.root.join(folder)));
+    let shared = shared.max().flatten();
+    let is_new = |component: &Path, source: &Path| {
+        modified(component).is_some_and(|made| Some(made) > shared && Some(made) > newest(source))
+    };
+    for (name, source) in JAVASCRIPT {
+        let component = directory.join(format!("{name}.wasm"));
+        let source = workspace.root.join(source);
+        if !is_new(&component, &source) {
+            progress::step(&format!("build {name}"), || {
+                javascript(workspace, &languages, &wit, &source, &component)
+            })?;
+        }
+    }
+    for (name, folder, module) in PYTHON {
+        let component = directory.join(format!("{name}.wasm"));
+        let folder = workspace.root.join(folder);
+        if !is_new(&component, &folder) {
+            progress::step(&format!("build {name}"), || {
+                python(workspace, &languages, &wit, (&folder, module), &component)
+            })?;
+        }
+    }
+    Ok(directory)
+}
+
+/// Writes the interfaces as the tools want them: a package, and what it depends on in `deps`.
+fn interfaces(workspace: &Workspace, wit: &Path) -> Result<PathBuf> {
+    let deps = wit.join("deps/host");
+    fs::create_dir_all(&deps).with_context(|| format!("cannot create {}", deps.display()))?;
+    for (from, to) in [
+        ("wit/plugin/plugin.wit", wit.join("plugin.wit")),
+        ("wit/host/host.wit", deps.join("host.wit")),
+    ] {
+        let from = workspace.root.join(from);
+        fs::copy(&from, to).with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    Ok(wit.to_owned())
+}
+
+fn javascript(
+    workspace: &Workspace,
+    languages: &Languages,
+    wit: &Path,
+    source: &Path,
+    component: &Path,
+) -> Result<()> {
+    process::run(
+        workspace
+            .command(npm::node()?)
+            .arg(&languages.componentize_qjs)
+            .args(["--world", WORLD, "--sync", "--opt-size", "--stub-wasi"])
+            .arg("--module-root")
+            .arg(&workspace.root)
+            .arg("--wit")
+            .arg(wit)
+            .arg("--js")
+            .arg(source)
+            .arg("--output")
+            .arg(component),
+    )
+}
+
+fn python(
+    workspace: &Workspace,
+    languages: &Languages,
+    wit: &Path,
+    (folder, module): (&Path, &str),
+    component: &Path,
+) -> Result<()> {
+    process::run(
+        workspace
+            .command(&languages.componentize_py)
+            .arg("--quiet")
+            .arg("--wit-path")
+            .arg(wit)
+            .args(["--world", WORLD, "componentize", "--python-path"])
+            .arg(folder)
+            .arg("--python-path")
+            .arg(workspace.root.join("plugins/python"))
+            .arg("--output")
+            .arg(component)
+            .arg(module),
+    )
+}
+
+/// When a file, or the newest file of a folder, was changed.
+fn newest(path: &Path) -> Option<SystemTime> {
+    let Ok(entries) = fs::read_dir(path) else {
+        return modified(path);
+    };
+    let files = entries.filter_map(Result::ok);
+    files.filter_map(|entry| modified(&entry.path())).max()
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).ok()?.modified().ok()
+}
