@@ -137,8 +137,11 @@ impl PluginHost {
 
     pub(super) fn runtime(&self) -> Result<&Runtime, &str> {
         let started = self.runtime.get_or_init(|| {
-            Runtime::start(self.config.usage.is_some())
-                .map_err(|error| format!("wasmtime does not start: {error:#}"))
+            match self.config.usage {
+                Some(_) => Runtime::start_counting(),
+                None => Runtime::start(),
+            }
+            .map_err(|error| format!("wasmtime does not start: {error:#}"))
         });
         started.as_ref().map_err(String::as_str)
     }

@@ -4,6 +4,8 @@ use std::{io, path::PathBuf};
 
 use windlass::plugins::{self, LoadFault};
 
+use super::toolchain::ToolchainError;
+
 /// What went wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AuthorError {
@@ -26,33 +28,9 @@ pub(crate) enum AuthorError {
         /// What the system says.
         error: io::Error,
     },
-    /// A program that the build needs cannot be started.
-    #[error("`{program}` cannot be started ({error}): {remedy}")]
-    Program {
-        /// Its name.
-        program: String,
-        /// What the system says.
-        error: io::Error,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// The compiler cannot build for WebAssembly.
-    #[error("the Rust here cannot build for {target}: run `rustup target add {target}`")]
-    NoTarget {
-        /// The target.
-        target: &'static str,
-    },
-    /// The toolchain failed, and said why.
-    #[error("the build failed: see above")]
-    Build,
-    /// The build gave no component.
-    #[error(
-        "the build gave no WebAssembly file: Cargo.toml needs `[lib] crate-type = [\"cdylib\"]`"
-    )]
-    NoModule,
-    /// The module is no component.
-    #[error("what the build gave cannot become a component: {0}")]
-    Component(String),
+    /// The tools of the language made no component.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
     /// It does not declare itself.
     #[error(transparent)]
     Declare(#[from] plugins::AuthorError),

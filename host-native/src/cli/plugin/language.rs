@@ -7,8 +7,12 @@ use super::error::AuthorError;
 /// A language with a template and a toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Language {
-    /// Rust, for wasm32-unknown-unknown.
+    /// Rust, by cargo.
     Rust,
+    /// JavaScript, by Node and componentize-qjs.
+    Js,
+    /// Python, by componentize-py.
+    Python,
 }
 
 impl Language {
@@ -20,8 +24,21 @@ impl Language {
         let has = |name: &str| folder.join(name).is_file();
         if has("Cargo.toml") {
             Ok(Self::Rust)
+        } else if has("package.json") {
+            Ok(Self::Js)
+        } else if has("app.py") {
+            Ok(Self::Python)
         } else {
             Err(AuthorError::NoSources(folder.to_owned()))
+        }
+    }
+
+    /// The file with the first tool.
+    pub(super) fn main_source(self) -> &'static str {
+        match self {
+            Self::Rust => "src/lib.rs",
+            Self::Js => "app.js",
+            Self::Python => "app.py",
         }
     }
 }

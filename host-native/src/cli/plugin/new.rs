@@ -57,7 +57,7 @@ fn share(folder: &Path) -> std::io::Result<()> {
 
 fn next_steps(path: &Path, language: Language) -> String {
     let path = path.display();
-    let source = templates::main_source(language);
+    let source = language.main_source();
     format!(
         "{path} has a plugin with one tool, in {source}\n\
          \x20 windlass plugin test {path}      builds it and runs its tests\n\

@@ -27,30 +27,66 @@ macro_rules! sdk {
     };
 }
 
-const SDK: [&[(&str, &str)]; 3] = [
+const RUST_SDK: [&[(&str, &str)]; 3] = [
     sdk!("sdk/windlass-plugin/src" from "plugin-sdk":
-        "bindings.rs", "call.rs", "declare.rs", "declared.rs", "export.rs", "lib.rs", "path.rs", "plugin.rs", "testing.rs",
-        "tool.rs", "tree.rs", "workspace.rs"),
+        "bindings.rs", "call.rs", "declare.rs", "declared.rs", "export.rs", "hook.rs", "lib.rs", "path.rs", "plugin.rs",
+        "testing.rs", "tool.rs", "tree.rs", "workspace.rs"),
     sdk!("sdk/windlass-plugin-macros/src" from "plugin-macros":
         "attributes.rs", "input.rs", "lib.rs", "signature.rs", "text.rs", "tool.rs"),
     sdk!("sdk/windlass-plugin/wit" from "wit":
-        "host/host.wit", "plugin/plugin.wit"),
+        "host/host.wit", "plugin/hooks.wit", "plugin/plugin.wit"),
+];
+
+const JS: &[(&str, &str)] = &[
+    ("package.json", include_str!("js/package.json")),
+    (".gitignore", include_str!("js/gitignore.txt")),
+    ("app.js", include_str!("js/app.js")),
+    ("tests/first.json", include_str!("js/first.json")),
+];
+
+const JS_SDK: [&[(&str, &str)]; 2] = [
+    sdk!("sdk" from "plugin-js":
+        "windlass-files.js", "windlass-plugin.d.ts", "windlass-plugin.js", "windlass-text.js"),
+    WIT,
+];
+
+const PYTHON: &[(&str, &str)] = &[
+    ("requirements.txt", include_str!("python/requirements.txt")),
+    (".gitignore", include_str!("python/gitignore.txt")),
+    ("app.py", include_str!("python/app.py")),
+    ("tests/first.json", include_str!("python/first.json")),
+];
+
+const PYTHON_SDK: [&[(&str, &str)]; 2] = [
+    sdk!("sdk" from "plugin-python": "windlass_plugin.py", "windlass_schema.py"),
+    WIT,
+];
+
+/// The interfaces as the tools of JavaScript and Python look for them: one package, and the others in `deps`.
+const WIT: &[(&str, &str)] = &[
+    (
+        "sdk/wit/hooks.wit",
+        include_str!("../../../../wit/plugin/hooks.wit"),
+    ),
+    (
+        "sdk/wit/plugin.wit",
+        include_str!("../../../../wit/plugin/plugin.wit"),
+    ),
+    (
+        "sdk/wit/deps/host/host.wit",
+        include_str!("../../../../wit/host/host.wit"),
+    ),
 ];
 
 /// The files of a new plugin: path and text, in which `{{name}}` stands for its name.
 pub(super) fn files(language: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (own, sdk): (_, &[_]) = match language {
-        Language::Rust => (RUST, &SDK),
+    let (own, sdk): (_, &[&[_]]) = match language {
+        Language::Rust => (RUST, &RUST_SDK),
+        Language::Js => (JS, &JS_SDK),
+        Language::Python => (PYTHON, &PYTHON_SDK),
     };
     let sdk = sdk.iter().flat_map(|files| files.iter());
     own.iter().chain(sdk).copied().chain([MANIFEST])
-}
-
-/// Where the first tool is.
-pub(super) fn main_source(language: Language) -> &'static str {
-    match language {
-        Language::Rust => "src/lib.rs",
-    }
 }
 
 #[cfg(test)]
@@ -70,12 +106,20 @@ mod tests {
     #[test]
     fn card_5_a_new_plugin_has_the_whole_sdk() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for (folder, there) in [
-            ("plugin-sdk", "sdk/windlass-plugin/src/"),
-            ("plugin-macros", "sdk/windlass-plugin-macros/src/"),
+        for (language, folder, there) in [
+            (Language::Rust, "plugin-sdk", "sdk/windlass-plugin/src/"),
+            (
+                Language::Rust,
+                "plugin-macros",
+                "sdk/windlass-plugin-macros/src/",
+            ),
+            (Language::Js, "plugin-js", "sdk/"),
+            (Language::Python, "plugin-python", "sdk/"),
+            (Language::Js, "wit/plugin", "sdk/wit/"),
         ] {
-            let written: BTreeSet<String> = files(Language::Rust)
+            let written: BTreeSet<String> = files(language)
                 .filter_map(|(path, _)| path.strip_prefix(there).map(str::to_owned))
+                .filter(|name| !name.contains('/'))
                 .collect();
             assert_eq!(written, listed(&root.join(folder)), "{folder}");
         }

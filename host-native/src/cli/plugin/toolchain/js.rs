@@ -19,7 +19,7 @@ const REMEDY: &str = "install Node 20 or newer (https://nodejs.org)";
 ///
 /// # Errors
 /// [`ToolchainError`]: Node is missing, or a step failed, which has said why on standard error.
-pub(in crate::cli) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
+pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
     let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
     let component = output.path().join("component.wasm");
     let mut componentize = Command::new("node");

@@ -27,6 +27,20 @@ pub(in crate::cli) enum ToolchainError {
         /// How it ended.
         status: ExitStatus,
     },
+    /// The compiler cannot build for WebAssembly.
+    #[error("the Rust here cannot build for {target}: run `rustup target add {target}`")]
+    NoTarget {
+        /// The target.
+        target: &'static str,
+    },
+    /// The build gave no WebAssembly.
+    #[error(
+        "the build gave no WebAssembly file: Cargo.toml needs `[lib] crate-type = [\"cdylib\"]`"
+    )]
+    NoModule,
+    /// The module is no component.
+    #[error("what the build gave cannot become a component: {0}")]
+    Component(String),
     /// A file cannot be used.
     #[error("`{}`: {source}", .path.display())]
     File {
@@ -50,11 +64,13 @@ pub(super) fn run(command: &mut Command, remedy: &'static str) -> Result<(), Too
     let program = command.get_program().to_string_lossy().into_owned();
     // Standard output is for what was built.
     command.stdout(io::stderr());
-    let status = command.status().map_err(|source| ToolchainError::NoProgram {
-        program: program.clone(),
-        source,
-        remedy,
-    })?;
+    let status = command
+        .status()
+        .map_err(|source| ToolchainError::NoProgram {
+            program: program.clone(),
+            source,
+            remedy,
+        })?;
     match status.success() {
         true => Ok(()),
         false => Err(ToolchainError::Failed { program, status }),

@@ -20,7 +20,7 @@ const REMEDY: &str = "install Python 3.10 or newer with `venv` (https://python.o
 ///
 /// # Errors
 /// [`ToolchainError`]: Python is missing, or a step failed, which has said why on standard error.
-pub(in crate::cli) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
+pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
     let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
     let component = output.path().join("component.wasm");
     let mut componentize = Command::new(installed(folder)?);
@@ -45,17 +45,29 @@ fn installed(folder: &Path) -> Result<PathBuf, ToolchainError> {
     if let Some(chosen) = env::var_os(CHOSEN) {
         return Ok(chosen.into());
     }
-    let programs = folder.join(if cfg!(windows) { ".venv/Scripts" } else { ".venv/bin" });
+    let programs = folder.join(if cfg!(windows) {
+        ".venv/Scripts"
+    } else {
+        ".venv/bin"
+    });
     let program = programs.join(format!("componentize-py{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
         let python = if cfg!(windows) { "python" } else { "python3" };
         let mut environment = Command::new(python);
-        environment.current_dir(folder).args(["-m", "venv", ".venv"]);
+        environment
+            .current_dir(folder)
+            .args(["-m", "venv", ".venv"]);
         run(&mut environment, REMEDY)?;
         let mut install = Command::new(programs.join(format!("python{}", env::consts::EXE_SUFFIX)));
         install
             .current_dir(folder)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ])
             .args(["--requirement", "requirements.txt"]);
         run(&mut install, REMEDY)?;
     }

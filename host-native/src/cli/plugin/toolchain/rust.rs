@@ -13,8 +13,7 @@ use std::{
 use serde::Deserialize;
 use wit_component::ComponentEncoder;
 
-use super::Built;
-use crate::cli::plugin::error::AuthorError;
+use super::{Built, programs::ToolchainError};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// What the macro of the SDK looks at.
@@ -22,8 +21,11 @@ const DECLARE: &str = "WINDLASS_DECLARE";
 /// Names a rustup toolchain that has the target, when the one in use has not.
 const TOOLCHAIN: &str = "WINDLASS_WASM_CARGO_TOOLCHAIN";
 
+/// What an author without it has to do.
+const REMEDY: &str = "install Rust by https://rustup.rs";
+
 /// Builds the crate in the folder.
-pub(super) fn component(folder: &Path) -> Result<Built, AuthorError> {
+pub(super) fn component(folder: &Path) -> Result<Built, ToolchainError> {
     let toolchain = toolchain()?;
     let declares = module(&toolchain, folder, true)?;
     let shipped = module(&toolchain, folder, false)?;
@@ -34,23 +36,23 @@ pub(super) fn component(folder: &Path) -> Result<Built, AuthorError> {
 }
 
 /// The rustup toolchain to build with; none for the one in use.
-fn toolchain() -> Result<Option<String>, AuthorError> {
+fn toolchain() -> Result<Option<String>, ToolchainError> {
     if let Ok(name) = env::var(TOOLCHAIN) {
         return Ok(Some(name));
     }
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", TARGET]);
-    let output = rustc.output().map_err(|error| AuthorError::Program {
+    let output = rustc.output().map_err(|source| ToolchainError::NoProgram {
         program: "rustc".to_owned(),
-        error,
-        remedy: "install Rust by https://rustup.rs",
+        source,
+        remedy: REMEDY,
     })?;
     let directory = String::from_utf8_lossy(&output.stdout);
     let is_there = output.status.success()
         && fs::read_dir(directory.trim()).is_ok_and(|mut entries| entries.next().is_some());
     match is_there {
         true => Ok(None),
-        false => Err(AuthorError::NoTarget { target: TARGET }),
+        false => Err(ToolchainError::NoTarget { target: TARGET }),
     }
 }
 
@@ -59,7 +61,7 @@ fn module(
     toolchain: &Option<String>,
     folder: &Path,
     declares: bool,
-) -> Result<Vec<u8>, AuthorError> {
+) -> Result<Vec<u8>, ToolchainError> {
     let mut cargo = match toolchain {
         None => Command::new("cargo"),
         Some(name) => {
@@ -85,10 +87,10 @@ fn module(
         false => cargo.env_remove(DECLARE),
     };
     let program = cargo.get_program().to_string_lossy().into_owned();
-    let mut running = cargo.spawn().map_err(|error| AuthorError::Program {
-        program,
-        error,
-        remedy: "install Rust by https://rustup.rs",
+    let mut running = cargo.spawn().map_err(|source| ToolchainError::NoProgram {
+        program: program.clone(),
+        source,
+        remedy: REMEDY,
     })?;
     let output = running.stdout.take().map(BufReader::new);
     let lines = output.into_iter().flat_map(BufRead::lines);
@@ -96,12 +98,12 @@ fn module(
         .map_while(Result::ok)
         .filter_map(|line| wasm_file(&line))
         .last();
-    let status = running.wait().map_err(AuthorError::at(folder))?;
+    let status = running.wait().map_err(ToolchainError::at(folder))?;
     if !status.success() {
-        return Err(AuthorError::Build);
+        return Err(ToolchainError::Failed { program, status });
     }
-    let module = module.ok_or(AuthorError::NoModule)?;
-    fs::read(&module).map_err(AuthorError::at(module))
+    let module = module.ok_or(ToolchainError::NoModule)?;
+    fs::read(&module).map_err(ToolchainError::at(module))
 }
 
 /// A message of cargo about something it made.
@@ -123,10 +125,10 @@ fn wasm_file(line: &str) -> Option<PathBuf> {
     (artifact.reason == "compiler-artifact").then(|| files.find(is_wasm))?
 }
 
-fn componentize(module: &[u8]) -> Result<Vec<u8>, AuthorError> {
+fn componentize(module: &[u8]) -> Result<Vec<u8>, ToolchainError> {
     let mut encoder = ComponentEncoder::default();
     let encoder = encoder.validate(true).module(module);
     encoder
         .and_then(|encoder| encoder.encode())
-        .map_err(|error| AuthorError::Component(format!("{error:#}")))
+        .map_err(|error| ToolchainError::Component(format!("{error:#}")))
 }
