@@ -18,7 +18,7 @@ wit_bindgen::generate!({
 /// The world `windlass:plugin/judge`.
 pub mod judge {
     wit_bindgen::generate!({
-        path: ["../../wit/host", "../../wit/plugin"],
+        path: ["wit/host", "wit/plugin"],
         world: "windlass:plugin/judge",
         with: {
             "windlass:host/types@0.1.0": super::windlass::host::types,
@@ -37,7 +37,7 @@ pub mod judge {
 /// The world `windlass:plugin/observer`.
 pub mod observer {
     wit_bindgen::generate!({
-        path: ["../../wit/host", "../../wit/plugin"],
+        path: ["wit/host", "wit/plugin"],
         world: "windlass:plugin/observer",
         with: {
             "windlass:host/types@0.1.0": super::windlass::host::types,

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::{Tool, ToolFacts, path::ACCESS};
+use crate::{HookFacts, Tool, ToolFacts, path::ACCESS};
 
 /// The version of the interfaces in `wit/`.
 const WIT: &str = "0.1.0";
@@ -32,6 +32,28 @@ impl Declaration {
         let tool = declared(&T::FACTS, schema::<T::Input>());
         if let Some(Value::Array(tools)) = self.0.get_mut("tools") {
             tools.push(tool);
+        }
+        self
+    }
+
+    /// Adds a hook.
+    #[must_use]
+    pub fn hook(mut self, facts: HookFacts) -> Self {
+        let mut hook = json!({ "name": facts.name, "kind": facts.kind, "event": facts.event });
+        if let Some(fields) = hook.as_object_mut() {
+            let matcher = facts.matcher.map(|matcher| ("matcher", matcher.into()));
+            let timeout = facts
+                .timeout_ms
+                .map(|timeout| ("timeout_ms", timeout.into()));
+            let present = matcher.into_iter().chain(timeout);
+            fields.extend(present.map(|(name, value): (&str, Value)| (name.to_owned(), value)));
+        }
+        let hooks = self
+            .0
+            .entry("hooks")
+            .or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(hooks) = hooks {
+            hooks.push(hook);
         }
         self
     }

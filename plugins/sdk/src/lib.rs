@@ -48,8 +48,12 @@ mod declare;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod declared;
+#[cfg(feature = "macros")]
+pub mod event;
 mod export;
 mod hook;
+#[cfg(feature = "macros")]
+mod hook_function;
 #[cfg(feature = "macros")]
 mod path;
 #[cfg(feature = "macros")]
@@ -75,6 +79,8 @@ pub use tree::{Tree, entries};
 pub use workspace::{PathError, Place, Root, Workspace};
 
 #[cfg(feature = "macros")]
+pub use hook_function::{HookFacts, IntoJudgement, IntoObserved, Judge, Observer};
+#[cfg(feature = "macros")]
 pub use path::{ReadPath, WritePath};
 #[cfg(feature = "macros")]
 pub use tool::{IntoToolResult, Structured, Tool, ToolFacts};
@@ -98,6 +104,32 @@ pub use windlass_plugin_macros::input;
 /// | `timeout_ms = 5000` | how long a call may take |
 #[cfg(feature = "macros")]
 pub use windlass_plugin_macros::tool;
+
+/// Makes a function a judge: a hook that may refuse, ask or narrow, and never allows. One that fails has refused.
+///
+/// The function takes `&HookEvent`, or a type that its input is read into, such as [`event::PreToolUse`], and returns a
+/// [`Judgement`], or a `Result` of one. In brackets: `on = "PreToolUse"`, the event; `matcher = "Write|Edit"`, what it runs for;
+/// `name = "…"` in place of that of the function; `timeout_ms = 500`.
+///
+/// ```
+/// use windlass_plugin::{Judgement, event::PreToolUse, judge};
+///
+/// #[judge(on = "PreToolUse", matcher = "Bash")]
+/// fn no_removal(call: PreToolUse) -> Judgement {
+///     match call.text("command").is_some_and(|command| command.contains("rm ")) {
+///         true => Judgement::deny("nothing is removed here"),
+///         false => Judgement::Pass,
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[cfg(feature = "macros")]
+pub use windlass_plugin_macros::judge;
+
+/// Makes a function an observer: a hook that sees and changes nothing. It is written as a [`judge`](macro@judge), and returns
+/// nothing, or a `Result` of nothing.
+#[cfg(feature = "macros")]
+pub use windlass_plugin_macros::observer;
 
 #[cfg(feature = "macros")]
 #[doc(hidden)]

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use windlass_plugin::{
-    Declaration, ReadPath, Structured, Tool, ToolCall, ToolError, ToolResult, Workspace, WritePath,
-    input, tool,
+    Declaration, HookEvent, Judge, Judgement, Observer, ReadPath, Structured, Tool, ToolCall,
+    ToolError, ToolResult, Workspace, WritePath, event::PreToolUse, input, judge, observer, tool,
 };
 
 /// What is compared.
@@ -54,6 +54,67 @@ struct Nothing {}
 #[tool(name = "Broken", destructive)]
 fn fails(_input: Nothing) -> Result<Structured<u8>, ToolError> {
     Err("It is broken.".to_owned().into())
+}
+
+/// Nothing is written outside of `src`.
+#[judge(on = "PreToolUse", matcher = "Write|Edit", timeout_ms = 900)]
+fn only_src(call: PreToolUse) -> Judgement {
+    match call
+        .text("file_path")
+        .is_some_and(|path| path.contains("/src/"))
+    {
+        true => Judgement::Pass,
+        false => Judgement::deny("only in src"),
+    }
+}
+
+#[observer(on = "Stop", name = "Last")]
+fn sees_the_end(event: &HookEvent) -> Result<(), String> {
+    Err(format!("{} is seen", event.event))
+}
+
+windlass_plugin::plugin! {
+    tools: [compare_files, fails],
+    judges: [only_src],
+    observers: [sees_the_end],
+    grants: { "filesystem": "read" },
+}
+
+#[test]
+fn hook_5_functions_are_hooks_and_declare_themselves() {
+    let declaration = Declaration::new("policy", "1.0.0", json!({}), json!({}));
+    let declaration = declaration.hook(only_src::FACTS).hook(sees_the_end::FACTS);
+    let declared: Value = serde_json::from_str(&declaration.into_json()).unwrap();
+    assert_eq!(
+        declared["hooks"],
+        json!([
+            {"name": "OnlySrc", "kind": "judge", "event": "PreToolUse", "matcher": "Write|Edit", "timeout_ms": 900},
+            {"name": "Last", "kind": "observer", "event": "Stop"},
+        ])
+    );
+    let event = |path: &str| HookEvent {
+        hook: "OnlySrc".to_owned(),
+        event: "PreToolUse".to_owned(),
+        input: json!({"tool_name": "Write", "tool_input": {"file_path": path}}).to_string(),
+        tool_use_id: None,
+    };
+    assert!(matches!(
+        only_src::judge(&event("/work/src/a")),
+        Ok(Judgement::Pass)
+    ));
+    assert!(matches!(
+        only_src::judge(&event("/work/a")),
+        Ok(Judgement::Deny(_))
+    ));
+    let nonsense = HookEvent {
+        input: "{}".to_owned(),
+        ..event("")
+    };
+    assert!(only_src::judge(&nonsense).is_err());
+    assert_eq!(
+        sees_the_end::observe(&event("")).unwrap_err().to_string(),
+        "PreToolUse is seen"
+    );
 }
 
 fn declared() -> Value {

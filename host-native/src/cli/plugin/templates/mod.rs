@@ -29,10 +29,10 @@ macro_rules! sdk {
 
 const RUST_SDK: [&[(&str, &str)]; 3] = [
     sdk!("sdk/windlass-plugin/src" from "plugin-sdk":
-        "bindings.rs", "call.rs", "declare.rs", "declared.rs", "export.rs", "hook.rs", "lib.rs", "path.rs", "plugin.rs",
+        "bindings.rs", "call.rs", "declare.rs", "declared.rs", "event.rs", "export.rs", "hook.rs", "hook_function.rs", "lib.rs", "path.rs", "plugin.rs",
         "testing.rs", "tool.rs", "tree.rs", "workspace.rs"),
     sdk!("sdk/windlass-plugin-macros/src" from "plugin-macros":
-        "attributes.rs", "input.rs", "lib.rs", "signature.rs", "text.rs", "tool.rs"),
+        "attributes.rs", "hook.rs", "input.rs", "lib.rs", "signature.rs", "text.rs", "tool.rs"),
     sdk!("sdk/windlass-plugin/wit" from "wit":
         "host/host.wit", "plugin/hooks.wit", "plugin/plugin.wit"),
 ];
