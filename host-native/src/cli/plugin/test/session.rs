@@ -18,6 +18,9 @@ use windlass::{
 use super::case::{Call, Case};
 use crate::cli::plugin::error::AuthorError;
 
+/// Tools that a test may call beside those of the plugin, so that its hooks have something to judge.
+const BUILT_IN: [&str; 5] = ["Read", "Write", "Edit", "Glob", "Grep"];
+
 /// What became of a call.
 pub(super) struct Outcome {
     /// The tool and its input.
@@ -59,7 +62,9 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
         .model("claude-sonnet-4-6")
         .cwd(folder.path())
         .plugin_host(host(Arc::clone(&used)))
+        .builtin_tools()
         .plugin(component)
+        .allowed_tools(BUILT_IN)
         .allowed_tools(declaration.tools.iter().map(|tool| tool.name.as_str()))
         .on_message(watch(Arc::clone(&seen), used))
         .build()
