@@ -5,8 +5,16 @@ import { plugin, tool } from "../../plugins/js/windlass-plugin.js";
 const misbehave = tool({
   name: "Misbehave",
   description: "Does one of the things that a plugin should not do.",
-  inputSchema: { type: "object", properties: { how: { type: "string" }, path: { type: "string" } }, required: ["how"] },
-  // No path is declared, so that a call is granted none but what the plugin was granted.
+  inputSchema: {
+    type: "object",
+    properties: { how: { type: "string" }, path: { type: "string" }, reads: { type: "string" }, writes: { type: "string" } },
+    required: ["how"],
+  },
+  // What it really does is done at `path`, which is not declared: a call is granted what the others name.
+  paths: [
+    { field: "reads", access: "read" },
+    { field: "writes", access: "write" },
+  ],
   run({ how, path }, { files, log }) {
     switch (how) {
       case "loop":

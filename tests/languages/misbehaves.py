@@ -14,9 +14,12 @@ plugin = Plugin("misbehaves", "0.1.0", filesystem="write", memory_bytes=96 << 20
 class Misbehave:
     how: str
     path: str = ""
+    reads: str | None = None
+    writes: str | None = None
 
 
-@plugin.tool()
+# What it really does is done at `path`, which is not declared: a call is granted what the others name.
+@plugin.tool(paths={"reads": "read", "writes": "write"})
 def misbehave(input: Misbehave) -> str:
     """Does one of the things that a plugin should not do."""
     path = pathlib.Path(input.path)

@@ -1,5 +1,7 @@
 //! JavaScript.
 
+use std::path::Path;
+
 use serde_json::json;
 use windlass::{
     AgentBuilder,
@@ -34,34 +36,20 @@ async fn card_5_a_plugin_in_javascript_answers_with_what_it_was_granted() {
 #[tokio::test]
 async fn card_5_a_plugin_in_javascript_that_does_not_behave_is_ended() {
     let ground = Ground::new(&[("note.txt", "a note")]);
-    let note = ground.path("work/note.txt");
-    let (outside, new) = (
-        ground.path("outside/secret.txt"),
-        ground.path("work/new.txt"),
-    );
+    let (note, new) = (ground.path("work/note.txt"), ground.path("work/new.txt"));
+    let outside = ground.path("outside/secret.txt");
+    let at = |how: &str, path: &Path| json!({"how": how, "path": path, "reads": note});
     let calls = vec![
         (json!({"how": "loop"}), ("out of time", true)),
         (json!({"how": "grow"}), ("memory", true)),
         (json!({"how": "flood"}), ("the limit is 65536", true)),
         (json!({"how": "log"}), ("logged", false)),
         (json!({"how": "promise"}), ("without `async`", true)),
-        (json!({"how": "read", "path": note}), ("a note", false)),
-        (
-            json!({"how": "write", "path": note}),
-            ("may only be read", true),
-        ),
-        (
-            json!({"how": "write", "path": new}),
-            ("may only be read", true),
-        ),
-        (
-            json!({"how": "read", "path": outside}),
-            ("does not exist", true),
-        ),
-        (
-            json!({"how": "write", "path": outside}),
-            ("does not exist", true),
-        ),
+        (at("read", &note), ("a note", false)),
+        (at("write", &note), ("may only be read", true)),
+        (at("write", &new), ("may only be read", true)),
+        (at("read", &outside), ("does not exist", true)),
+        (at("write", &outside), ("does not exist", true)),
     ];
     let (host, log) = logged();
     let grant = PluginGrant::workspace(Access::Read);

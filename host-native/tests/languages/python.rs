@@ -41,30 +41,32 @@ async fn card_5_pythons_own_functions_reach_what_was_granted_as_it_was_granted()
         PluginGrant::workspace(Access::Write).directory(data.display().to_string(), Access::Read);
     let granted =
         |agent: windlass::AgentBuilder| agent.plugin_granted(plugin(MISBEHAVES.0), grant.clone());
-    let at = |how: &str, path: &std::path::Path| json!({"how": how, "path": path});
-    let relative = |how: &str, path: &str| json!({"how": how, "path": path});
+    let writes = |how: &str, path: &str| json!({"how": how, "path": path, "writes": "."});
+    let reads = |how: &str, path: &str| json!({"how": how, "path": data.join(path), "reads": data.join("read.txt")});
     let outside = ground.path("outside/secret.txt");
     let calls: Vec<(Value, (&str, bool))> = vec![
-        (relative("read", "note.txt"), ("a note", false)),
-        (relative("append", "note.txt"), ("a note and more", false)),
-        (relative("save", "note.txt"), ("saved", false)),
-        (relative("truncate", "own.txt"), ("cut", false)),
-        (at("list", &work), ("own.txt", false)),
-        (relative("remove", "own.txt"), ("removed", false)),
-        (at("read", &data.join("read.txt")), ("data", false)),
-        (at("write", &data.join("read.txt")), ("Read-only", true)),
-        (at("append", &data.join("read.txt")), ("Read-only", true)),
-        (at("truncate", &data.join("read.txt")), ("Read-only", true)),
-        (at("save", &data.join("read.txt")), ("Read-only", true)),
-        (at("remove", &data.join("read.txt")), ("Read-only", true)),
-        (at("read", &outside), ("does not exist", true)),
-        (at("write", &outside), ("does not exist", true)),
+        (writes("read", "note.txt"), ("a note", false)),
+        (writes("append", "note.txt"), ("a note and more", false)),
+        (writes("save", "note.txt"), ("saved", false)),
+        (writes("truncate", "own.txt"), ("cut", false)),
+        (writes("list", "."), ("./note.txt\n./own.txt", false)),
+        (writes("remove", "own.txt"), ("removed", false)),
+        (reads("read", "read.txt"), ("data", false)),
+        (reads("write", "read.txt"), ("Read-only", true)),
+        (reads("append", "read.txt"), ("Read-only", true)),
+        (reads("truncate", "read.txt"), ("Read-only", true)),
+        (reads("save", "read.txt"), ("Read-only", true)),
+        (reads("remove", "read.txt"), ("Read-only", true)),
         (
-            relative("read", "../outside/secret.txt"),
+            reads("read", "../outside/secret.txt"),
             ("does not exist", true),
         ),
-        (relative("read", "/etc/passwd"), ("does not exist", true)),
-        (relative("link", "link.txt"), ("not permitted", true)),
+        (
+            writes("write", "../outside/secret.txt"),
+            ("does not exist", true),
+        ),
+        (writes("read", "/etc/passwd"), ("does not exist", true)),
+        (writes("link", "link.txt"), ("not permitted", true)),
     ];
     ground.calls(MISBEHAVES.1, calls, granted).await;
     assert_eq!(
