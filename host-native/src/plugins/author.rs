@@ -17,7 +17,7 @@ use super::{
     inspect::Inspection,
     limits::Meter,
     outcome::{Watch, trap_text},
-    wasi::Wasi,
+    wasi::state::Wasi,
 };
 use crate::files::{Files, GrantError};
 

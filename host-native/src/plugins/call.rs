@@ -26,7 +26,7 @@ use super::{
     linked::Linked,
     outcome::{CallError, Stopped, Watch, trap_text},
     usage::CallUsage,
-    wasi::Wasi,
+    wasi::state::Wasi,
 };
 
 /// Image formats supported by the Messages API.

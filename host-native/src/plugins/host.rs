@@ -12,7 +12,7 @@ use super::{
     limits::Meter,
     outcome::{Stopped, Watch},
     resources::{NoBody, Tree},
-    wasi::Wasi,
+    wasi::state::Wasi,
 };
 use crate::files::{self, EntryKind, FsError, Reach};
 

@@ -38,7 +38,7 @@ fn plugins() -> PathBuf {
 pub(crate) fn plugin(name: &str) -> PathBuf {
     let built = plugins().join(format!("{name}.wasm"));
     let declared = built.with_extension("declared.wasm");
-    let newer = |file: &PathBuf| Some(fs::metadata(file).ok()?.modified().ok()?);
+    let newer = |file: &PathBuf| fs::metadata(file).ok()?.modified().ok();
     if newer(&declared) > newer(&built) {
         return declared;
     }

@@ -13,8 +13,7 @@ use super::{
             OpenFlags,
         },
     },
-    handles::{Descriptor, Place},
-    open_files::FileId,
+    handles::{Descriptor, FileId, Place},
 };
 use crate::{
     files::{EntryKind, FsError, Stat, WriteOptions},

@@ -11,8 +11,7 @@ use super::{
         },
     },
     descriptor::{kind, told},
-    handles::{Descriptor, Failure, Input, Listing, Output, Place},
-    open_files::FileId,
+    handles::{Descriptor, Failure, FileId, Input, Listing, Output, Place},
 };
 use crate::plugins::host::CallState;
 
@@ -85,7 +84,7 @@ impl types::Host for CallState {
         &mut self,
         error: Resource<Failure>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
-        Ok(Some(self.wasi.handles.get(&error)?.0))
+        Ok(Some(self.wasi.handles.get(&error)?.0.into()))
     }
 }
 

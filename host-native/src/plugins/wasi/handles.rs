@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use wasmtime::component::{Resource, ResourceTable};
 
-use super::{bindings::wasi::filesystem::types::ErrorCode, open_files::FileId};
-use crate::{files::Entry, plugins::outcome::Stopped};
+use crate::{
+    files::{Entry, FsError},
+    plugins::outcome::Stopped,
+};
 
 /// How many handles a call holds at most at one time; each uses memory of the host.
 const MAX_LIVE: usize = 1024;
@@ -13,12 +15,17 @@ const MAX_LIVE: usize = 1024;
 /// Why a stream failed.
 #[derive(Debug)]
 #[allow(unreachable_pub)] // The generated code re-exports it, as all below.
-pub struct Failure(pub(super) ErrorCode);
+pub struct Failure(pub(super) FsError);
 
 /// Something to wait for: everything here is there at once.
 #[derive(Debug)]
 #[allow(unreachable_pub)]
 pub struct Pollable;
+
+/// Which open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(unreachable_pub)]
+pub struct FileId(pub(super) u32);
 
 /// Where bytes come from.
 #[derive(Debug)]

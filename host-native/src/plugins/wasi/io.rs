@@ -28,7 +28,7 @@ impl error::Host for CallState {}
 
 impl error::HostError for CallState {
     fn to_debug_string(&mut self, error: Resource<Failure>) -> wasmtime::Result<String> {
-        Ok(format!("{:?}", self.wasi.handles.get(&error)?.0))
+        Ok(self.wasi.handles.get(&error)?.0.to_string())
     }
 
     fn drop(&mut self, error: Resource<Failure>) -> wasmtime::Result<()> {
@@ -118,7 +118,7 @@ impl CallState {
     }
 
     fn stream_error<T>(&mut self, fault: FsError) -> Answer<T> {
-        let failure = self.wasi.handles.add(Failure(fault.into()))?;
+        let failure = self.wasi.handles.add(Failure(fault))?;
         Ok(Err(streams::StreamError::LastOperationFailed(failure)))
     }
 }

@@ -16,12 +16,10 @@ mod io;
 mod open_files;
 mod random;
 mod sockets;
-
-use std::time::SystemTime;
+pub(super) mod state;
 
 use wasmtime::component::{HasSelf, Linker};
 
-use self::{handles::Handles, open_files::OpenFiles};
 use super::host::CallState;
 
 /// The interfaces that a component may import, of any version 0.2.
@@ -66,24 +64,6 @@ pub(super) fn is_linked(import: &str) -> bool {
 pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     bindings::Wasi::add_to_linker::<_, HasSelf<_>>(linker, |state| state)?;
     sockets::add_to_linker(linker)
-}
-
-/// What a call has of WASI.
-#[derive(Debug)]
-pub(super) struct Wasi {
-    handles: Handles,
-    files: OpenFiles,
-    started: SystemTime,
-}
-
-impl Default for Wasi {
-    fn default() -> Self {
-        Self {
-            handles: Handles::default(),
-            files: OpenFiles::default(),
-            started: SystemTime::now(),
-        }
-    }
 }
 
 impl CallState {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::handles::Place;
+use super::handles::{FileId, Place};
 use crate::files::{FsError, MAX_READ, Reach, WriteOptions};
 
 /// How many bytes the files that are written have together at most.
@@ -11,11 +11,6 @@ const MAX_HELD: u64 = 64 << 20;
 
 /// How many bytes one read gives at most; a shorter answer is usual for files.
 const PIECE: u64 = 1 << 20;
-
-/// Which open file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(unreachable_pub)] // In handles that the generated code re-exports.
-pub struct FileId(u32);
 
 /// A file that was written and cannot be kept. It ends the call, because closing a file has no answer.
 #[derive(Debug, thiserror::Error)]
