@@ -33,3 +33,4 @@ mod stores;
 mod support;
 mod tools;
 mod wasi;
+mod wasi_guest;
