@@ -48,6 +48,10 @@ export class Plugin {
       'windlass:host/types': {},
       'windlass:host/filesystem': files,
       'windlass:host/http': NO_NETWORK,
+      'windlass:host/secrets': NO_SECRETS,
+      'windlass:host/state': NO_STATE,
+      'windlass:host/config': { get: () => undefined },
+      'windlass:host/progress': { report() {} },
       'windlass:host/log': { log },
       'windlass:plugin/types': {},
     };
@@ -83,6 +87,14 @@ const NO_NETWORK = {
     throw { tag: 'refused', val: 'this component was granted no network' };
   },
 };
+
+const NO_SECRETS = { available: () => false, send: NO_NETWORK.send };
+
+function noState() {
+  throw 'not-granted';
+}
+
+const NO_STATE = { get: noState, set: noState, remove: noState, keys: noState };
 
 function block({ tag, val }) {
   if (tag === 'text') return { type: 'text', text: val };

@@ -31,7 +31,7 @@ use windlass_core::{
 };
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::tools::panic_text;
+pub(crate) use self::tools::{for_session, panic_text};
 pub(crate) use self::worktree::{GitWorktrees, WorktreesToRemove};
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
 

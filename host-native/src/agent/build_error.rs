@@ -155,6 +155,15 @@ pub enum BuildError {
         /// The error of the operating system.
         reason: String,
     },
+    /// A plugin is granted something for which it does not ask.
+    #[cfg(feature = "plugins")]
+    #[error("plugin `{}`: {fault}", .plugin.display())]
+    PluginGranted {
+        /// The component file as given.
+        plugin: PathBuf,
+        /// What is granted.
+        fault: crate::plugins::GrantError,
+    },
     /// A component cannot be loaded.
     #[cfg(feature = "plugins")]
     #[error(transparent)]

@@ -10,14 +10,18 @@ use etcetera::BaseStrategy;
 use windlass_core::{
     message::PluginInfo,
     permission::literal_pattern,
-    tool::{Access, DenyPattern, GrantRoot, PluginGrant, ToolDefinition},
+    tool::{Access, DenyPattern, GrantRoot, ToolDefinition},
 };
 
 use super::{BuildError, offered_hook::OfferedHook, offered_tool::OfferedTool};
 use crate::{
     files::Files,
     host::RunTool,
-    plugins::{Cache, HookTerms, Inspection, LoadError, Plugin, PluginHost, PluginHostConfig},
+    os,
+    plugins::{
+        Cache, ComponentGrant, HookTerms, Inspection, LoadError, Plugin, PluginHost,
+        PluginHostConfig, StateScope, state_of_user,
+    },
 };
 
 /// The component host, and the component files beside the built-in components.
@@ -25,7 +29,7 @@ use crate::{
 pub(super) struct Components {
     pub(super) host: Option<PluginHost>,
     /// The component files, and what each is granted.
-    pub(super) files: Vec<(PathBuf, PluginGrant)>,
+    pub(super) files: Vec<(PathBuf, ComponentGrant)>,
 }
 
 impl Components {
@@ -55,31 +59,33 @@ impl Components {
                 component: name.clone(),
                 fault,
             })?;
-            let plugin = host.load(&name, bytes)?;
             let grant = with_real_paths(path, grant)?;
+            let plugin = host.load(&name, bytes)?.granted(&grant);
+            let plugin = plugin.map_err(|fault| BuildError::PluginGranted {
+                plugin: path.clone(),
+                fault,
+            })?;
             brought
                 .tools
-                .extend(offered(&plugin, plugin.granted(&grant)));
+                .extend(offered(&plugin, plugin.tools().iter().cloned()));
             brought.infos.push(PluginInfo {
                 name: plugin.name().to_owned(),
                 path: path.display().to_string(),
             });
-            loaded.push((plugin, grant));
+            loaded.push(plugin);
         }
         // All but Bash are components.
         let components = (built_in.iter()).filter(|tool| tool.definition.command_param.is_none());
         let components = components.chain(&brought.tools);
-        let mut terms = HookTerms {
+        let terms = HookTerms {
             enforcing: Arc::new(
                 components
                     .map(|tool| tool.definition.name.clone())
                     .collect(),
             ),
             closed: self.places().iter().map(|place| closed(place)).collect(),
-            ..HookTerms::default()
         };
-        for (plugin, grant) in loaded {
-            terms.grant = grant;
+        for plugin in loaded {
             brought
                 .hooks
                 .extend(plugin.granted_hooks(&terms).map(|hook| OfferedHook {
@@ -91,18 +97,39 @@ impl Components {
         Ok(brought)
     }
 
-    /// The directories of compiled components and of the keys of their seals. Only windlass may access them.
+    /// The directories of compiled components and of the keys of their seals, and those of the state of plugins. Only windlass
+    /// may access them.
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let of_user = Cache::of_user();
         let other = self.host.as_ref().and_then(PluginHost::cache);
         let places = of_user.iter().chain(other).flat_map(Cache::places);
-        places.map(Path::to_path_buf).collect()
+        let places = places.map(Path::to_path_buf).chain(state_of_user());
+        places.chain(self.own_state()).collect()
+    }
+
+    /// Where the state of plugins lies that is not the user's: of the embedder's host, and of grants.
+    fn own_state(&self) -> impl Iterator<Item = PathBuf> {
+        let of_host = self.host.as_ref().and_then(PluginHost::state);
+        let of_grants = self
+            .files
+            .iter()
+            .filter_map(|(_, grant)| grant.state_directory.as_deref());
+        of_host.into_iter().chain(of_grants).map(Path::to_path_buf)
     }
 
     /// The directories of the embedder's own component host, created if missing, as real paths.
     pub(super) fn own_places_made(&self) -> Vec<PathBuf> {
         let cache = self.host.as_ref().and_then(PluginHost::cache);
-        cache.map(Cache::places_made).unwrap_or_default()
+        let mut places = cache.map(Cache::places_made).unwrap_or_default();
+        let is_durable = |(_, grant): &(_, ComponentGrant)| grant.state == StateScope::Durable;
+        if self.files.iter().any(is_durable) {
+            for state in self.own_state().chain(state_of_user()) {
+                // As for the cache: what cannot be made here, no command can make.
+                let _ = os::create_private_directory(&state);
+                places.extend(fs::canonicalize(state));
+            }
+        }
+        places
     }
 
     /// The one host that runs all components.
@@ -142,11 +169,11 @@ fn offered(
 }
 
 /// The grant with the real paths of its directories: calls are judged by real paths.
-fn with_real_paths(plugin: &Path, grant: &PluginGrant) -> Result<PluginGrant, BuildError> {
+fn with_real_paths(plugin: &Path, grant: &ComponentGrant) -> Result<ComponentGrant, BuildError> {
     let mut grant = grant.clone();
     // The workspace has no path.
     let named = |root: &&mut GrantRoot| !root.path.is_empty();
-    for root in grant.roots_mut().iter_mut().filter(named) {
+    for root in grant.directories.roots_mut().iter_mut().filter(named) {
         let real = fs::canonicalize(&root.path).map_err(|error| BuildError::PluginGrant {
             plugin: plugin.to_owned(),
             directory: PathBuf::from(&root.path),
@@ -173,6 +200,7 @@ fn default_plugin_host() -> PluginHost {
     PluginHost::new(PluginHostConfig {
         cache,
         files: Arc::new(Files::new(protected)),
+        state: state_of_user(),
         ..PluginHostConfig::default()
     })
 }

@@ -73,7 +73,7 @@ pub use self::{
     tool::{NoInput, Tool},
 };
 use crate::{
-    host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
+    host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport, for_session},
     random::{fresh_uuid, random_seed},
     sandbox::Lack,
     store::SharedStore,
@@ -227,7 +227,7 @@ impl Agent {
     fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {
         let parts = &self.parts;
         NativeHost::new(Arc::clone(&parts.transport), messages)
-            .with_tools(Arc::clone(&parts.tools))
+            .with_tools(for_session(&parts.tools))
             .with_hooks(Arc::clone(&parts.hooks))
             .with_permission(parts.permission.clone())
             .with_cwd(parts.spec.environment.cwd.as_str())

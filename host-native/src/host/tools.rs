@@ -1,8 +1,12 @@
 //! The interface to the code that runs a tool call.
 
-use std::any::Any;
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
+#[cfg(feature = "plugins")]
+use futures_util::{StreamExt as _, stream};
+#[cfg(feature = "plugins")]
+use tokio::sync::mpsc;
 use windlass_core::{
     EffectId,
     effect::{Answer, Probe, Probed},
@@ -20,6 +24,11 @@ pub trait RunTool: Send + Sync {
     fn run(&self, id: EffectId, call: ToolCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
 
+    /// A runner for one more session, if this one keeps something that belongs to a session. By default it serves all of them.
+    fn session_runner(&self) -> Option<Arc<dyn RunTool>> {
+        None
+    }
+
     /// Finds out the outcome of a call that was lost when the process that ran it ended. Called for tools of class
     /// [`RetryClass::Probe`](windlass_core::tool::RetryClass::Probe); by default the outcome is unknown.
     fn probe(&self, probe: Probe) -> BoxFuture<'static, Probed> {
@@ -27,6 +36,24 @@ pub trait RunTool: Send + Sync {
         std::future::ready(Probed::Unknown).boxed()
     }
 }
+
+/// The tools for one more session. Tools that had a runner in common have one in common again.
+pub(crate) fn for_session(
+    tools: &Arc<BTreeMap<String, Arc<dyn RunTool>>>,
+) -> Arc<BTreeMap<String, Arc<dyn RunTool>>> {
+    let mut runners: BTreeMap<*const (), Option<Arc<dyn RunTool>>> = BTreeMap::new();
+    let of_session = tools.iter().map(|(name, runner)| {
+        let fresh = runners
+            .entry(Arc::as_ptr(runner).cast())
+            .or_insert_with(|| runner.session_runner());
+        (name.clone(), Arc::clone(fresh.as_ref().unwrap_or(runner)))
+    });
+    Arc::new(of_session.collect())
+}
+
+/// Reports of a component that wait to be taken; further ones are dropped.
+#[cfg(feature = "plugins")]
+const REPORTS_AHEAD: usize = 16;
 
 /// A component, on a thread of tokio's blocking pool.
 #[cfg(feature = "plugins")]
@@ -38,8 +65,19 @@ impl RunTool for crate::plugins::Plugin {
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
         let plugin = self.clone();
-        let answer = async move { Answer::Tool(plugin.call(call, cancel).await) };
-        Box::pin(futures_util::stream::once(answer))
+        let answers = async move {
+            let (told, mut reports) = mpsc::channel(REPORTS_AHEAD);
+            let done = plugin.call_reporting(call, cancel, told);
+            // They end when the call does.
+            let reports = stream::poll_fn(move |cx| reports.poll_recv(cx)).map(Answer::Progress);
+            reports.chain(stream::once(done.map(Answer::Tool)))
+        };
+        answers.into_stream().flatten().boxed()
+    }
+
+    fn session_runner(&self) -> Option<Arc<dyn RunTool>> {
+        self.keeps_session_state()
+            .then(|| Arc::new(self.for_session()) as Arc<dyn RunTool>)
     }
 }
 

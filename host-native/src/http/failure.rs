@@ -80,7 +80,7 @@ pub(super) fn too_large(server: &str, limit: usize) -> HttpFailure {
 }
 
 /// The innermost cause, since the message written here replaces those of the outer errors.
-pub(super) fn root_cause(error: &dyn Error) -> String {
+pub(crate) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;

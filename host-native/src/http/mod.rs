@@ -2,7 +2,7 @@
 
 mod body;
 mod failure;
-mod tls;
+pub(crate) mod tls;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -16,6 +16,7 @@ use secrecy::{ExposeSecret, SecretString};
 use windlass_core::effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind, HttpRequest};
 
 use self::body::Pieces;
+pub(crate) use self::failure::root_cause;
 use crate::redact::{RedactedStream, Redactor};
 
 /// The default address of the Messages API.

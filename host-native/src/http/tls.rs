@@ -12,7 +12,7 @@ use rustls_platform_verifier::Verifier;
 use super::EndpointError;
 
 /// A configuration that trusts the system's certificates and those in the files.
-pub(super) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError> {
+pub(crate) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError> {
     let mut roots = Vec::new();
     for file in extra {
         let unusable = |reason: String| EndpointError::Certificates {
@@ -43,7 +43,7 @@ pub(super) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError>
 }
 
 /// A configuration that trusts no certificate, for a server reached without TLS. Reads no certificates.
-pub(super) fn unused() -> Result<ClientConfig, EndpointError> {
+pub(crate) fn unused() -> Result<ClientConfig, EndpointError> {
     let config = builder(provider())?
         .with_root_certificates(RootCertStore::empty())
         .with_no_client_auth();

@@ -26,6 +26,15 @@ impl Target {
                 .map_err(|error| unresolved(error.to_string()))?
                 .collect(),
         };
+        self.judged(list, addresses)
+    }
+
+    /// The addresses that this host was found to have, if each may be connected to.
+    pub(crate) fn judged(
+        &self,
+        list: &DomainList,
+        addresses: Vec<SocketAddr>,
+    ) -> Result<Vec<SocketAddr>, TargetError> {
         let judge = |address: &SocketAddr| match list.names_locally(self, address.ip()) {
             true => Ok(()),
             false => judge_address(address.ip()),
@@ -41,7 +50,10 @@ impl Target {
                 address,
                 reason,
             }),
-            None if addresses.is_empty() => Err(unresolved("it has no address".to_owned())),
+            None if addresses.is_empty() => Err(TargetError::Unresolved {
+                host: self.host.to_string(),
+                reason: "it has no address".to_owned(),
+            }),
             None => Ok(addresses),
         }
     }

@@ -79,6 +79,11 @@ impl Target {
             _ => Ok(Self { host, port }),
         }
     }
+
+    /// Whether the host is a name, which must be resolved, and no address.
+    pub(crate) fn is_name(&self) -> bool {
+        matches!(self.host, Host::Domain(_))
+    }
 }
 
 impl std::fmt::Display for Target {

@@ -11,13 +11,14 @@ use windlass_core::{host::CancelSignal, tool::FsGrant};
 
 use super::{
     CallLimits,
-    component::LoadFault,
+    authority::Bound,
+    call::{Call, begun},
+    component::{PluginHost, PluginHostConfig},
     engine::Runtime,
-    host::CallState,
     inspect::Inspection,
-    limits::Meter,
+    load_fault::LoadFault,
     outcome::{Watch, trap_text},
-    wasi::state::Wasi,
+    progress::Reports,
 };
 use crate::files::{Files, GrantError};
 
@@ -102,17 +103,14 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         cwd: "/".to_owned(),
         ..FsGrant::default()
     };
-    let state = CallState {
-        meter: Meter::new(&limits),
+    let call = Call {
+        component: EXPORT.into(),
         watch: Watch::new(TIME, CancelSignal::new(), Arc::default()),
         reach: Files::default().reach(&nothing)?,
-        component: EXPORT.into(),
-        log: super::LogSink::default(),
-        log_left: 0,
-        output: 0,
-        handles: 0,
-        wasi: Wasi::default(),
+        bound: Bound::default(),
+        reports: Reports::new(None),
     };
+    let state = begun(&PluginHost::new(PluginHostConfig::default()), &limits, call);
     let mut store = Store::new(&runtime.engine, state);
     store.limiter(|state| &mut state.meter);
     store.set_hostcall_fuel(limits.transfer);

@@ -21,9 +21,12 @@ impl Bench {
         let next = |traps: u32| match end {
             _ if traps >= MAX_TRAPS => None,
             Ok(_) => Some(0),
-            Err(CallError::Trap(_) | CallError::OutOfMemory(_) | CallError::Handles) => {
-                Some(traps + 1)
-            }
+            Err(
+                CallError::Trap(_)
+                | CallError::OutOfMemory(_)
+                | CallError::Handles
+                | CallError::HostCalls(_),
+            ) => Some(traps + 1),
             // Not the component's fault, or not known to be.
             Err(_) => None,
         };

@@ -14,7 +14,7 @@ wasmtime::component::bindgen!({
     imports: { default: trappable },
     with: {
         "windlass:host/filesystem.directory": super::resources::Tree,
-        "windlass:host/http.body": super::resources::NoBody,
+        "windlass:host/http.body": super::resources::Body,
     },
 });
 

@@ -1,6 +1,7 @@
 //! One call, or one run of a hook: a store, an instance, a result.
 
 use std::{
+    future::Future,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use tokio::task::JoinError;
+use tokio::{sync::mpsc, task::JoinError};
 use wasmtime::{Store, UpdateDeadline};
 use windlass_core::{
     host::CancelSignal,
@@ -19,15 +20,19 @@ use windlass_core::{
 
 use super::{
     CallLimits,
+    authority::Bound,
     bindings::windlass::plugin::types as wit,
-    component::Plugin,
-    host::CallState,
+    component::{Plugin, PluginHost},
+    host::{CallState, MAX_NOTES},
     limits::Meter,
     linked::Linked,
+    network::Exchanges,
     outcome::{CallError, Stopped, Watch, trap_text},
+    progress::Reports,
     usage::CallUsage,
     wasi::state::Wasi,
 };
+use crate::files::Reach;
 
 /// Image formats supported by the Messages API.
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -38,19 +43,42 @@ impl Plugin {
     /// Blocks during computation and file access. On an async runtime, use [`Plugin::call`].
     #[must_use]
     pub fn call_blocking(&self, call: &ToolCall, cancel: &CancelSignal) -> ToolResult {
-        self.run(call, cancel, &Arc::default())
+        self.run(call, cancel, &Arc::default(), Reports::new(None))
             .unwrap_or_else(|error| ToolResult::error(error.to_string()))
     }
 
     /// Runs a call on a thread of tokio's blocking pool. Dropping the future stops the call.
     pub async fn call(&self, call: ToolCall, cancel: CancelSignal) -> ToolResult {
+        self.started(call, cancel, Reports::new(None)).await
+    }
+
+    /// The same, with what the call reports meanwhile. It starts at once; dropping the future stops it.
+    pub(crate) fn call_reporting(
+        &self,
+        call: ToolCall,
+        cancel: CancelSignal,
+        reports: mpsc::Sender<String>,
+    ) -> impl Future<Output = ToolResult> + Send + use<> {
+        self.started(call, cancel, Reports::new(Some(reports)))
+    }
+
+    fn started(
+        &self,
+        call: ToolCall,
+        cancel: CancelSignal,
+        reports: Reports,
+    ) -> impl Future<Output = ToolResult> + Send + use<> {
         let plugin = self.clone();
-        let done = off_thread(move |abandoned| plugin.run(&call, &cancel, &abandoned));
-        match done.await {
-            Ok(Ok(result)) => result,
-            Ok(Err(error)) => ToolResult::error(error.to_string()),
-            // The runtime is shutting down, or the host has a bug.
-            Err(error) => ToolResult::error(format!("The tool was not run to its end: {error}.")),
+        let done = off_thread(move |abandoned| plugin.run(&call, &cancel, &abandoned, reports));
+        async move {
+            match done.await {
+                Ok(Ok(result)) => result,
+                Ok(Err(error)) => ToolResult::error(error.to_string()),
+                // The runtime is shutting down, or the host has a bug.
+                Err(error) => {
+                    ToolResult::error(format!("The tool was not run to its end: {error}."))
+                }
+            }
         }
     }
 
@@ -67,6 +95,7 @@ impl Plugin {
         call: &ToolCall,
         cancel: &CancelSignal,
         abandoned: &Arc<AtomicBool>,
+        reports: Reports,
     ) -> Result<ToolResult, CallError> {
         let limits = &self.0.limits;
         let time = call
@@ -79,7 +108,7 @@ impl Plugin {
             cancel,
             abandoned,
         };
-        let result = self.in_instance(&terms, |linked, store| {
+        let result = self.in_instance(&terms, reports, |linked, store| {
             let tools = linked.tools()?.instantiate(&mut *store)?;
             let result = tools.call_call(&mut *store, &input(call))?;
             store.data_mut().output = size(&result);
@@ -92,6 +121,7 @@ impl Plugin {
     pub(super) fn in_instance<T>(
         &self,
         terms: &Terms<'_>,
+        reports: Reports,
         work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let bench = &self.0.bench;
@@ -100,7 +130,7 @@ impl Plugin {
                 component: self.name().to_owned(),
             });
         }
-        let end = self.in_store(terms, work);
+        let end = self.in_store(terms, reports, work);
         bench.ended(&end);
         end
     }
@@ -108,6 +138,7 @@ impl Plugin {
     fn in_store<T>(
         &self,
         terms: &Terms<'_>,
+        reports: Reports,
         work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let unavailable = |reason: &str| CallError::Unavailable {
@@ -118,18 +149,21 @@ impl Plugin {
         let runtime = self.0.host.runtime().map_err(unavailable)?;
         let config = &self.0.host.config;
         let limits = &self.0.limits;
-        let abandoned = Arc::clone(terms.abandoned);
-        let state = CallState {
-            meter: Meter::new(limits),
-            watch: Watch::new(terms.time, terms.cancel.clone(), abandoned),
-            reach: config.files.reach(terms.grant)?,
-            component: Arc::clone(&self.0.name),
-            log: config.log.clone(),
-            log_left: limits.log,
-            output: 0,
-            handles: 0,
-            wasi: Wasi::default(),
-        };
+        let state = begun(
+            &self.0.host,
+            limits,
+            Call {
+                component: Arc::clone(&self.0.name),
+                watch: Watch::new(
+                    terms.time,
+                    terms.cancel.clone(),
+                    Arc::clone(terms.abandoned),
+                ),
+                reach: self.0.host.config.files.reach(terms.grant)?,
+                bound: self.1.clone(),
+                reports,
+            },
+        );
         let mut store = Store::new(&runtime.engine, state);
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.transfer);
@@ -156,6 +190,37 @@ impl Plugin {
     }
 }
 
+/// What is a call's own, among what it needs.
+pub(super) struct Call {
+    pub(super) component: Arc<str>,
+    pub(super) watch: Watch,
+    pub(super) reach: Reach,
+    pub(super) bound: Bound,
+    pub(super) reports: Reports,
+}
+
+/// The state of a call that begins.
+pub(super) fn begun(host: &PluginHost, limits: &CallLimits, call: Call) -> CallState {
+    CallState {
+        meter: Meter::new(limits),
+        watch: call.watch,
+        reach: call.reach,
+        component: call.component,
+        log: host.config.log.clone(),
+        log_left: limits.log,
+        output: 0,
+        handles: 0,
+        wasi: Wasi::default(),
+        calls_left: limits.host_calls,
+        notes_left: MAX_NOTES,
+        bound: call.bound,
+        network: Arc::clone(&host.network),
+        exchanges: Exchanges::new(limits.http),
+        secrets: host.config.secrets.clone(),
+        reports: call.reports,
+    }
+}
+
 /// What a run of a component is given.
 pub(super) struct Terms<'a> {
     /// The tool or hook.
@@ -169,13 +234,17 @@ pub(super) struct Terms<'a> {
     pub(super) abandoned: &'a Arc<AtomicBool>,
 }
 
-/// Runs work on a thread of tokio's blocking pool. When the future is dropped, the flag that the work is given is set.
-pub(super) async fn off_thread<T: Send + 'static>(
+/// Starts work on a thread of tokio's blocking pool. When the future is dropped, the flag that the work is given is set.
+pub(super) fn off_thread<T: Send + 'static>(
     work: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
-) -> Result<T, JoinError> {
+) -> impl Future<Output = Result<T, JoinError>> + Send {
     let abandon = AbandonOnDrop::default();
     let abandoned = Arc::clone(&abandon.0);
-    tokio::task::spawn_blocking(move || work(abandoned)).await
+    let done = tokio::task::spawn_blocking(move || work(abandoned));
+    async move {
+        let _abandon = abandon;
+        done.await
+    }
 }
 
 /// Stops a call whose future was dropped.
@@ -195,7 +264,7 @@ fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
         // Where nothing counts, nothing is left over.
         fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
         memory: state.meter.memory(limits),
-        host_calls: 0,
+        host_calls: limits.host_calls - state.calls_left,
         output: state.output,
         log: limits.log - state.log_left,
     }
@@ -303,6 +372,7 @@ fn failure(
         Some(Stopped::OutOfTime) => CallError::OutOfTime(time),
         Some(Stopped::Cancelled) => CallError::Cancelled,
         Some(Stopped::Handles) => CallError::Handles,
+        Some(Stopped::HostCalls) => CallError::HostCalls(limits.host_calls),
         // A component that is refused memory usually aborts with `unreachable`.
         None if state.meter.refused_memory => CallError::OutOfMemory(limits.memory),
         None => CallError::Trap(trap_text(error)),

@@ -2,47 +2,30 @@
 
 use std::{
     fmt,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
 use bytes::Bytes;
-use serde::{Deserialize, de::DeserializeOwned};
-use wasmparser::{ComponentTypeRef, Parser, Payload};
-use windlass_builtin::DeclarationError;
-use windlass_core::tool::{Access, PluginGrant, ToolDefinition};
+use windlass_core::tool::ToolDefinition;
 
 use super::{
     CallLimits, LogSink, UsageSink,
+    authority::Bound,
     bench::Bench,
     cache::Cache,
-    declaration::{Declaration, DeclaredTool},
-    declared_hook::{self, DeclaredHook, HookFault},
+    declaration::DeclaredGrants,
+    declared_hook::DeclaredHook,
     engine::Runtime,
     host::{LogLevel, LogLine},
     limits::DeclaredLimits,
     linked::{Linked, Roles},
-    wasi,
+    load_fault::LoadError,
+    network::{Network, Resolver},
+    read::read,
+    secret::SecretSource,
 };
 use crate::files::Files;
-
-/// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
-pub(crate) const MAX_COMPONENT: usize = 128 << 20;
-
-/// The maximum number of tools that a component may declare.
-const MAX_TOOLS: usize = 128;
-
-/// The interfaces that a component may import, without their version.
-const IMPORTS: [&str; 6] = [
-    "windlass:host/types",
-    "windlass:host/filesystem",
-    "windlass:host/http",
-    "windlass:host/log",
-    "windlass:plugin/types",
-    "windlass:plugin/hooks",
-];
-
-/// The supported version of `wit/`; patch versions are compatible.
-const WIT: &str = "0.1.";
 
 /// Settings shared by all components of a host.
 #[derive(Debug, Clone, Default)]
@@ -57,12 +40,19 @@ pub struct PluginHostConfig {
     pub log: LogSink,
     /// Receives what each call used, if anybody wants to know.
     pub usage: Option<UsageSink>,
+    /// Where the values of granted secrets come from.
+    pub secrets: SecretSource,
+    /// Where durable state of plugins lies. No grant may reach it (give it to [`Files::new`]).
+    pub state: Option<PathBuf>,
+    /// How names of hosts become addresses.
+    pub resolver: Resolver,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
 #[derive(Clone)]
 pub struct PluginHost {
     pub(super) config: Arc<PluginHostConfig>,
+    pub(super) network: Arc<Network>,
     runtime: Arc<OnceLock<Result<Runtime, String>>>,
 }
 
@@ -71,6 +61,7 @@ impl PluginHost {
     #[must_use]
     pub fn new(config: PluginHostConfig) -> Self {
         Self {
+            network: Arc::new(Network::new(config.resolver.clone())),
             config: Arc::new(config),
             runtime: Arc::default(),
         }
@@ -79,6 +70,11 @@ impl PluginHost {
     /// The cache of compiled components, if there is one.
     pub(crate) fn cache(&self) -> Option<&Cache> {
         self.config.cache.as_ref()
+    }
+
+    /// Where durable state of plugins lies, if it may be granted.
+    pub(crate) fn state(&self) -> Option<&Path> {
+        self.config.state.as_deref()
     }
 
     /// Reads a component's declaration and checks its imports. Runs nothing.
@@ -99,7 +95,10 @@ impl PluginHost {
         name: &str,
         bytes: impl Into<Bytes>,
     ) -> Result<Plugin, LoadError> {
-        self.load_with(name, bytes.into(), |limits, _| limits.clone())
+        self.load_with(name, bytes.into(), |limits, _| CallLimits {
+            host_calls: u32::MAX,
+            ..limits.clone()
+        })
     }
 
     fn load_with(
@@ -112,21 +111,25 @@ impl PluginHost {
             component: name.to_owned(),
             fault,
         })?;
-        let access = declaration.grants.filesystem.access();
         let limits = limits(&self.config.limits, &declaration.limits);
         let tools = declaration.tools.into_iter();
-        let tools = tools.map(|tool| tool.into_definition(&limits)).collect();
-        Ok(Plugin(Arc::new(Loaded {
+        let bound = Bound {
+            tools: tools.map(|tool| tool.into_definition(&limits)).collect(),
+            ..Bound::default()
+        };
+        let loaded = Loaded {
             name: name.into(),
+            plugin: declaration.name,
+            has_tools: !bound.tools.is_empty(),
             bytes,
-            tools,
             hooks: declaration.hooks,
-            access,
+            declared: declaration.grants,
             limits,
             host: self.clone(),
             ready: OnceLock::new(),
             bench: Bench::default(),
-        })))
+        };
+        Ok(Plugin(Arc::new(loaded), bound))
     }
 
     /// Whether wasmtime was started, which happens with the first call.
@@ -156,18 +159,20 @@ impl fmt::Debug for PluginHost {
     }
 }
 
-/// A loaded component. Cheap to clone.
+/// A loaded component, with what it was granted. Cheap to clone.
 #[derive(Clone)]
-pub struct Plugin(pub(super) Arc<Loaded>);
+pub struct Plugin(pub(super) Arc<Loaded>, pub(super) Bound);
 
 /// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
+    /// The name that it declares.
+    pub(super) plugin: String,
+    has_tools: bool,
     bytes: Bytes,
-    tools: Vec<ToolDefinition>,
     pub(super) hooks: Vec<DeclaredHook>,
-    /// The access to files that it declares at most.
-    pub(super) access: Option<Access>,
+    /// What it asks for at most.
+    pub(super) declared: DeclaredGrants,
     /// Those of the host, as far as the plugin declares to need them.
     pub(super) limits: CallLimits,
     pub(super) host: PluginHost,
@@ -183,24 +188,15 @@ impl Plugin {
         &self.0.name
     }
 
-    /// The declared tools. They reach no file: [`granted`](Self::granted) has them with a grant.
+    /// The declared tools. They reach nothing until something is [`granted`](Self::granted).
     #[must_use]
     pub fn tools(&self) -> &[ToolDefinition] {
-        &self.0.tools
-    }
-
-    /// The tools with the files that they may reach: what is granted, as far as the plugin declares to need it.
-    pub fn granted(&self, grant: &PluginGrant) -> impl Iterator<Item = ToolDefinition> {
-        let grant = grant.clone().within(self.0.access);
-        self.0.tools.iter().map(move |tool| ToolDefinition {
-            grant: Some(grant.clone()),
-            ..tool.clone()
-        })
+        &self.1.tools
     }
 
     /// The tools of a component that is part of the host: only rules decide about their files.
     pub(crate) fn trusted(&self) -> impl Iterator<Item = ToolDefinition> {
-        self.0.tools.iter().map(|tool| ToolDefinition {
+        self.1.tools.iter().map(|tool| ToolDefinition {
             grant: None,
             ..tool.clone()
         })
@@ -239,162 +235,7 @@ impl Loaded {
         };
         component
             .and_then(|component| runtime.linker.instantiate_pre(&component))
-            .and_then(|instance| Linked::new(&instance, Roles::of(&self.tools, &self.hooks)))
+            .and_then(|instance| Linked::new(&instance, Roles::of(self.has_tools, &self.hooks)))
             .map_err(|error| format!("{error:#}"))
     }
-}
-
-/// A component could not be loaded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the component `{component}` cannot be loaded: {fault}")]
-pub struct LoadError {
-    /// Its name.
-    pub component: String,
-    /// What is wrong with it.
-    pub fault: LoadFault,
-}
-
-/// What is wrong with a component.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadFault {
-    /// The component is too large.
-    #[error("it has {0} bytes, more than the limit of {MAX_COMPONENT}")]
-    TooLarge(usize),
-    /// Not a component, or one that declares no tools.
-    #[error(transparent)]
-    Declaration(#[from] DeclarationError),
-    /// The declaration is malformed.
-    #[error("its declaration cannot be read: {0}; wit/README.md describes every field")]
-    DeclarationShape(String),
-    /// It was made for another version of the interfaces.
-    #[error("it was made for version {0} of the interfaces, this host speaks {WIT}x")]
-    Version(String),
-    /// The Messages API does not accept the name of a tool.
-    #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
-    ToolName(String),
-    /// A tool takes the name of one that rules are written for.
-    #[error(
-        "it declares a tool `{0}`, which is the name of a tool of windlass, of Claude Code or of an MCP server: rules for that one would hold for it, so it needs another name"
-    )]
-    ReservedName(String),
-    /// Two tools have the same name.
-    #[error("it declares the tool `{0}` twice")]
-    RepeatedTool(String),
-    /// The schema of a tool is not a JSON object.
-    #[error("the input schema of the tool `{0}` is not a JSON object")]
-    ToolSchema(String),
-    /// It has too many tools.
-    #[error("it declares {0} tools; at most {MAX_TOOLS} are possible")]
-    ToolCount(usize),
-    /// It has nothing that could be run.
-    #[error("it declares neither a tool nor a hook")]
-    Nothing,
-    /// Its hooks cannot be used.
-    #[error(transparent)]
-    Hook(#[from] HookFault),
-    /// It is damaged after the declaration.
-    #[error("it is damaged: {0}")]
-    Damaged(String),
-    /// It imports something that is not provided.
-    #[error(
-        "it imports `{0}`, which this host does not hand out; there are the interfaces of windlass:host, and of WASI 0.2 those of files, streams, clocks, random and cli"
-    )]
-    Import(String),
-    /// It has no function to call.
-    #[error(
-        "it declares tools and does not export the function `call` of the world windlass:plugin/tools"
-    )]
-    NoCall,
-}
-
-/// Reads a component's declaration and checks what it imports and exports. Runs nothing.
-pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault> {
-    if bytes.len() > MAX_COMPONENT {
-        return Err(LoadFault::TooLarge(bytes.len()));
-    }
-    let text = windlass_builtin::declaration(bytes)?;
-    // Before the rest, which another version may spell in another way.
-    let Version { wit } = from_str(text)?;
-    if !wit.starts_with(WIT) {
-        return Err(LoadFault::Version(wit));
-    }
-    let declaration: Declaration = from_str(text)?;
-    if declaration.tools.is_empty() && declaration.hooks.is_empty() {
-        return Err(LoadFault::Nothing);
-    }
-    check_tools(&declaration.tools)?;
-    declared_hook::check(&declaration.hooks)?;
-    let (imports, exports) = check_interfaces(bytes)?;
-    if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
-        return Err(LoadFault::NoCall);
-    }
-    declared_hook::check_exports(&declaration.hooks, &exports)?;
-    Ok((declaration, imports))
-}
-
-fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {
-    serde_json::from_str(text).map_err(|error| LoadFault::DeclarationShape(error.to_string()))
-}
-
-#[derive(Deserialize)]
-struct Version {
-    wit: String,
-}
-
-fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
-    if tools.len() > MAX_TOOLS {
-        return Err(LoadFault::ToolCount(tools.len()));
-    }
-    for (index, tool) in tools.iter().enumerate() {
-        let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if !(1..=64).contains(&tool.name.len()) || !tool.name.chars().all(letters) {
-            return Err(LoadFault::ToolName(tool.name.clone()));
-        }
-        if tools[..index].iter().any(|t| t.name == tool.name) {
-            return Err(LoadFault::RepeatedTool(tool.name.clone()));
-        }
-        if !tool.input_schema.is_object() {
-            return Err(LoadFault::ToolSchema(tool.name.clone()));
-        }
-    }
-    Ok(())
-}
-
-/// Checks the outer component's imports by name, and returns the imported interfaces and the names of what it exports. wasmtime
-/// checks the types later.
-fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFault> {
-    let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
-    let mut depth = 0_u32;
-    let mut exported = Vec::new();
-    let mut imported = Vec::new();
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(damaged)? {
-            // Nested components see only what the outer one passes on.
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth = depth.saturating_sub(1),
-            Payload::ComponentImportSection(imports) if depth == 0 => {
-                for import in imports {
-                    let import = import.map_err(damaged)?;
-                    if matches!(import.ty, ComponentTypeRef::Type(_)) {
-                        // A type that the world refers to by name, not a function.
-                        continue;
-                    }
-                    let name = import.name.name;
-                    let interface = name.split_once('@').map_or(name, |(i, _)| i);
-                    if !IMPORTS.contains(&interface) && !wasi::is_linked(name) {
-                        return Err(LoadFault::Import(name.to_owned()));
-                    }
-                    imported.push(name.to_owned());
-                }
-            }
-            Payload::ComponentExportSection(exports) if depth == 0 => {
-                for export in exports {
-                    exported.push(export.map_err(damaged)?.name.name.to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok((imported, exported))
 }

@@ -8,8 +8,11 @@ use windlass_core::{
 };
 
 use super::{
+    asked::{self, AskedFault, DeclaredSecret},
     declared_hook::DeclaredHook,
     limits::{CallLimits, DeclaredLimits},
+    origin::OriginMethods,
+    state::StateScope,
 };
 
 /// The declaration of a component.
@@ -88,9 +91,25 @@ pub struct DeclaredGrants {
     /// Its access to files.
     #[serde(default)]
     pub filesystem: DeclaredAccess,
-    /// The origins that it sends requests to. No host grants any yet, so that every request is refused.
+    /// The origins that it sends requests to.
     #[serde(default)]
-    pub http: Vec<String>,
+    pub http: Vec<OriginMethods>,
+    /// The keys that the host shall add to requests.
+    #[serde(default)]
+    pub secrets: Vec<DeclaredSecret>,
+    /// The environment variables that it reads.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// What it remembers between calls.
+    #[serde(default)]
+    pub state: StateScope,
+}
+
+impl DeclaredGrants {
+    /// Checks that a host could grant all of it.
+    pub(super) fn check(&self) -> Result<(), AskedFault> {
+        asked::check(&self.http, &self.secrets, &self.env)
+    }
 }
 
 /// The access to files that a plugin asks for.

@@ -13,7 +13,7 @@ use windlass_core::{
     hook::{FailurePolicy, HookAnswer, HookCall, HookKind, HookMatcher},
     host::CancelSignal,
     json::RawJson,
-    tool::{DenyPattern, FsGrant, GrantRoot, PluginGrant},
+    tool::{DenyPattern, FsGrant, GrantRoot},
 };
 
 use super::{
@@ -23,6 +23,7 @@ use super::{
     declared_hook::{DeclaredHook, DeclaredHookKind},
     judgement::{MAX_REASON, translated},
     outcome::{CallError, MAX_TRAPS},
+    progress::Reports,
 };
 
 /// The time limit of a hook that declares none.
@@ -35,9 +36,6 @@ const COMPILING_MS: u64 = 60_000;
 /// What hooks of components may reach, and what they may rely on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HookTerms {
-    /// What the plugin is granted. Hooks have the directories that were granted by their names, and not the workspace: rules
-    /// decide about the workspace, and there is no call here that they could decide about.
-    pub(crate) grant: PluginGrant,
     /// What stays closed in them.
     pub(crate) closed: Vec<DenyPattern>,
     /// The tools whose files this host resolves, so that a judge can narrow them.
@@ -61,9 +59,10 @@ impl Plugin {
         &self.0.hooks
     }
 
-    /// The hooks, ready to be run.
+    /// The hooks, ready to be run. They have the directories that were granted by their names, and not the workspace: rules decide
+    /// about the workspace, and there is no call here that they could decide about.
     pub(crate) fn granted_hooks(&self, terms: &HookTerms) -> impl Iterator<Item = PluginHook> {
-        let grant = terms.grant.clone().within(self.0.access);
+        let grant = &self.1.authority.directories;
         let named = grant.roots().iter().filter(|root| !root.path.is_empty());
         let roots: Vec<GrantRoot> = named.cloned().collect();
         self.hooks().iter().map(move |hook| PluginHook {
@@ -147,19 +146,23 @@ impl PluginHook {
         };
         match self.hook.kind {
             DeclaredHookKind::Judge => {
-                let said = self.plugin.in_instance(&terms, |linked, store| {
-                    let judge = linked.judge()?.instantiate(&mut *store)?;
-                    judge.call_judge(store, &event)
-                })?;
+                let said =
+                    self.plugin
+                        .in_instance(&terms, Reports::new(None), |linked, store| {
+                            let judge = linked.judge()?.instantiate(&mut *store)?;
+                            judge.call_judge(store, &event)
+                        })?;
                 let judgement = said.map_err(HookError::of_guest)?;
                 let judgement = translated(judgement, call, &self.enforcing)?;
                 RawJson::encode(&judgement).map_err(|error| HookError::Guest(error.to_string()))
             }
             DeclaredHookKind::Observer => {
-                let said = self.plugin.in_instance(&terms, |linked, store| {
-                    let observer = linked.observer()?.instantiate(&mut *store)?;
-                    observer.call_observe(store, &event)
-                })?;
+                let said =
+                    self.plugin
+                        .in_instance(&terms, Reports::new(None), |linked, store| {
+                            let observer = linked.observer()?.instantiate(&mut *store)?;
+                            observer.call_observe(store, &event)
+                        })?;
                 // Whatever it did, its answer is the one that says nothing.
                 said.map(|()| RawJson::empty_object())
                     .map_err(HookError::of_guest)
@@ -234,6 +237,12 @@ impl fmt::Display for HookError {
                 write!(f, "it ran out of memory (its limit is {} MiB)", limit >> 20)
             }
             CallError::Handles => f.write_str("it took more handles than a run may"),
+            CallError::HostCalls(limit) => {
+                write!(
+                    f,
+                    "it called the host more than {limit} times (`host_calls`)"
+                )
+            }
             CallError::Trap(trap) => write!(f, "its component trapped ({trap})"),
             CallError::TooLarge {
                 what,

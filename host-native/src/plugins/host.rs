@@ -5,13 +5,17 @@ use std::{fmt, sync::Arc};
 use windlass_core::tool::Access;
 
 use super::{
+    authority::Bound,
     bindings::windlass::{
-        host::{filesystem, http, log, types},
+        host::{filesystem, log, types},
         plugin,
     },
     limits::Meter,
+    network::{Exchanges, Network},
     outcome::{Stopped, Watch},
-    resources::{NoBody, Tree},
+    progress::Reports,
+    resources::Tree,
+    secret::SecretSource,
     wasi::state::Wasi,
 };
 use crate::files::{self, EntryKind, FsError, Reach};
@@ -86,20 +90,53 @@ pub(super) struct CallState {
     pub(super) output: usize,
     pub(super) handles: u32,
     pub(super) wasi: Wasi,
+    /// The number of calls of the host that may still be made.
+    pub(super) calls_left: u32,
+    /// The number of lines that the host itself may still write about the call.
+    pub(super) notes_left: u32,
+    pub(super) bound: Bound,
+    pub(super) network: Arc<Network>,
+    pub(super) exchanges: Exchanges,
+    pub(super) secrets: SecretSource,
+    pub(super) reports: Reports,
 }
+
+/// The most lines that the host writes about refusals of one call, beside those of files.
+pub(super) const MAX_NOTES: u32 = 100;
 
 type Handle = wasmtime::component::Resource<Tree>;
 type Answer<T> = wasmtime::Result<Result<T, types::ErrorCode>>;
 
 impl CallState {
-    /// Performs a file operation on a tree. Also ends calls that timed out or were cancelled: a component that only
-    /// calls the host may never reach a point where the epoch is checked.
+    /// Every function of the host begins with this. It ends calls that timed out or were cancelled: a component that only calls
+    /// the host may never reach a point where the epoch is checked.
+    pub(super) fn count_call(&mut self) -> Result<(), Stopped> {
+        self.watch.check()?;
+        self.calls_left = self.calls_left.checked_sub(1).ok_or(Stopped::HostCalls)?;
+        Ok(())
+    }
+
+    /// Writes a line of the host to the log: what a component is not told.
+    pub(super) fn note(&mut self, message: &str) {
+        let Some(left) = self.notes_left.checked_sub(1) else {
+            return;
+        };
+        self.notes_left = left;
+        self.log.write(LogLine {
+            component: &self.component,
+            level: LogLevel::Info,
+            message,
+            from_host: true,
+        });
+    }
+
+    /// Performs a file operation on a tree.
     fn ask<T>(
         &mut self,
         directory: &Handle,
         question: impl FnOnce(&mut Reach, usize) -> Result<T, FsError>,
     ) -> Answer<T> {
-        self.watch.check()?;
+        self.count_call()?;
         // An index that does not fit is not a tree.
         let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
         Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
@@ -140,7 +177,7 @@ impl plugin::types::Host for CallState {}
 
 impl filesystem::Host for CallState {
     fn roots(&mut self) -> wasmtime::Result<Vec<filesystem::Root>> {
-        self.watch.check()?;
+        self.count_call()?;
         let handles = &mut self.handles;
         self.reach
             .roots()
@@ -164,7 +201,7 @@ impl filesystem::Host for CallState {
     }
 
     fn working_directory(&mut self) -> wasmtime::Result<String> {
-        self.watch.check()?;
+        self.count_call()?;
         Ok(self.reach.working_directory().to_owned())
     }
 }
@@ -236,35 +273,9 @@ impl filesystem::HostDirectory for CallState {
     }
 }
 
-impl http::Host for CallState {
-    fn send(
-        &mut self,
-        _request: http::Request,
-    ) -> wasmtime::Result<Result<http::Response, http::Failure>> {
-        self.watch.check()?;
-        Ok(Err(http::Failure::Refused(
-            "this component was granted no network".to_owned(),
-        )))
-    }
-}
-
-impl http::HostBody for CallState {
-    fn read(
-        &mut self,
-        _body: wasmtime::component::Resource<NoBody>,
-        _max: u32,
-    ) -> wasmtime::Result<Result<Vec<u8>, http::Failure>> {
-        Err(Stopped::Handles.into())
-    }
-
-    fn drop(&mut self, _body: wasmtime::component::Resource<NoBody>) -> wasmtime::Result<()> {
-        Ok(())
-    }
-}
-
 impl log::Host for CallState {
     fn log(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
-        self.watch.check()?;
+        self.count_call()?;
         let level = match level {
             log::Level::Debug => LogLevel::Debug,
             log::Level::Info => LogLevel::Info,

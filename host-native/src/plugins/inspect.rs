@@ -3,10 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use windlass_core::permission::is_reserved_tool_name;
 
-use super::{
-    component::{LoadFault, read},
-    declaration::Declaration,
-};
+use super::{declaration::Declaration, load_fault::LoadFault, read::read};
 
 /// What a component declares and imports.
 #[derive(Debug, Clone)]

@@ -24,6 +24,10 @@ pub struct CallLimits {
     pub observations: usize,
     /// Bytes of log messages; further ones are dropped and the call continues.
     pub log: usize,
+    /// Calls of functions of the host.
+    pub host_calls: u32,
+    /// Bytes of the bodies of HTTP requests and their answers, together. What would be more is an error for the component.
+    pub http: usize,
 }
 
 impl Default for CallLimits {
@@ -37,6 +41,8 @@ impl Default for CallLimits {
             structured: 32 << 20,
             observations: 10_000,
             log: 64 << 10,
+            host_calls: 1_000_000,
+            http: 32 << 20,
         }
     }
 }
@@ -54,6 +60,15 @@ pub struct DeclaredLimits {
     /// Bytes of text and images in a result.
     #[serde(default)]
     pub output_bytes: Option<usize>,
+    /// Bytes of log messages.
+    #[serde(default)]
+    pub log_bytes: Option<usize>,
+    /// Calls of functions of the host.
+    #[serde(default)]
+    pub host_calls: Option<u32>,
+    /// Bytes of the bodies of HTTP requests and their answers.
+    #[serde(default)]
+    pub http_bytes: Option<usize>,
 }
 
 impl CallLimits {
@@ -62,14 +77,16 @@ impl CallLimits {
         let time = declared
             .timeout_ms
             .map(|ms| Duration::from_millis(ms.into()));
+        let bytes = |declared: Option<usize>, most: usize| declared.map_or(most, |n| n.min(most));
         Self {
             time: time.map_or(self.time, |time| time.min(self.time)),
-            memory: declared
-                .memory_bytes
-                .map_or(self.memory, |bytes| bytes.min(self.memory)),
-            content: declared
-                .output_bytes
-                .map_or(self.content, |bytes| bytes.min(self.content)),
+            memory: bytes(declared.memory_bytes, self.memory),
+            content: bytes(declared.output_bytes, self.content),
+            log: bytes(declared.log_bytes, self.log),
+            http: bytes(declared.http_bytes, self.http),
+            host_calls: declared
+                .host_calls
+                .map_or(self.host_calls, |calls| calls.min(self.host_calls)),
             ..self.clone()
         }
     }

@@ -1,7 +1,6 @@
 //! A component that is compiled and linked, with the functions that its declaration needs.
 
 use wasmtime::component::InstancePre;
-use windlass_core::tool::ToolDefinition;
 
 use super::{
     bindings::{ToolsPre, judge::JudgePre, observer::ObserverPre},
@@ -18,10 +17,10 @@ pub(super) struct Roles {
 }
 
 impl Roles {
-    pub(super) fn of(tools: &[ToolDefinition], hooks: &[DeclaredHook]) -> Self {
+    pub(super) fn of(tools: bool, hooks: &[DeclaredHook]) -> Self {
         let has = |kind| hooks.iter().any(|hook| hook.kind == kind);
         Self {
-            tools: !tools.is_empty(),
+            tools,
             judge: has(DeclaredHookKind::Judge),
             observer: has(DeclaredHookKind::Observer),
         }

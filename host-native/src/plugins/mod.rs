@@ -2,9 +2,12 @@
 //!
 //! [`PluginHost::load`] reads a component's declaration and imports without starting wasmtime; the engine is created
 //! with the first call. Every call has a fresh instance in its own store, a deadline, a memory limit and an output
-//! limit, and can access only what its grant names.
+//! limit, and can access only what its grant names: directories per call, and for the plugin as a whole what a
+//! [`ComponentGrant`] holds, as far as its declaration asks for it.
 
+mod asked;
 mod author;
+mod authority;
 mod bench;
 mod bindings;
 mod cache;
@@ -14,27 +17,47 @@ mod component;
 mod declaration;
 mod declared_hook;
 mod engine;
+mod grant;
+mod granted;
 mod hook;
 mod host;
+mod http_calls;
 mod inspect;
 mod judgement;
 mod limits;
 mod linked;
+mod load_fault;
+mod network;
+mod origin;
+mod other_calls;
 mod outcome;
+mod progress;
+mod read;
 mod resources;
 mod seal;
+mod secret;
+mod secret_calls;
+mod state;
 mod ticker;
 mod usage;
 mod wasi;
 
+pub use asked::{AskedFault, DeclaredSecret};
 pub use author::{AuthorError, with_declaration, with_declaration_of};
 pub use cache::{Cache, CacheError};
-pub(crate) use component::MAX_COMPONENT;
-pub use component::{LoadError, LoadFault, Plugin, PluginHost, PluginHostConfig};
+pub use component::{Plugin, PluginHost, PluginHostConfig};
 pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool};
 pub use declared_hook::{DeclaredHook, DeclaredHookKind, HookFault};
+pub use grant::{ComponentGrant, GrantError};
 pub(crate) use hook::{HookTerms, PluginHook};
 pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
 pub use limits::{CallLimits, DeclaredLimits};
+pub(crate) use load_fault::MAX_COMPONENT;
+pub use load_fault::{LoadError, LoadFault};
+pub use network::Resolver;
+pub use origin::{InvalidOrigin, Method, Origin, OriginMethods};
+pub use secret::{SecretRequest, SecretSource};
+pub use state::StateScope;
+pub(crate) use state::state_of_user;
 pub use usage::{CallUsage, UsageSink};

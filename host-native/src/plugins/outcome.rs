@@ -24,6 +24,8 @@ pub(super) enum Stopped {
     Cancelled,
     #[error("too many handles")]
     Handles,
+    #[error("too many calls of the host")]
+    HostCalls,
 }
 
 /// Checks whether a call has to end.
@@ -74,6 +76,8 @@ pub(super) enum CallError {
     OutOfMemory(usize),
     #[error("The tool failed: it took more handles than a call may.")]
     Handles,
+    #[error("The tool was stopped: it called the host more than {0} times (`host_calls`).")]
+    HostCalls(u32),
     #[error("The tool failed: its component trapped ({0}).")]
     Trap(String),
     #[error("The tool failed: its {what} has {size} {unit}, the limit is {limit}.")]

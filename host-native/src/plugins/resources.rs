@@ -5,7 +5,7 @@
 #[allow(unreachable_pub)] // The generated code re-exports it.
 pub struct Tree;
 
-/// Represents the resource `body`: never created, because components have no network access.
+/// Represents the resource `body`: the handle is the number of an answer that the call has not read to its end.
 #[derive(Debug)]
 #[allow(unreachable_pub)] // As above.
-pub enum NoBody {}
+pub struct Body;

@@ -53,10 +53,18 @@ struct Search {
 impl Redactor {
     /// Searches for these keys.
     pub(crate) fn new<'a>(keys: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        Self::of_secrets(keys, SHORTEST)
+    }
+
+    /// Searches for these secrets, of at least so many bytes.
+    pub(crate) fn of_secrets<'a>(
+        keys: impl IntoIterator<Item = &'a SecretString>,
+        shortest: usize,
+    ) -> Self {
         let mut forms: Vec<Vec<u8>> = keys
             .into_iter()
             .map(|key| key.expose_secret().trim())
-            .filter(|key| key.len() >= SHORTEST)
+            .filter(|key| key.len() >= shortest)
             .flat_map(forms)
             .collect();
         forms.sort();
@@ -98,6 +106,14 @@ impl Redactor {
         match self.text(&text) {
             Cow::Owned(clean) => clean,
             Cow::Borrowed(_) => text,
+        }
+    }
+
+    /// The bytes without keys.
+    pub(crate) fn bytes(&self, bytes: Bytes) -> Bytes {
+        match self.without_keys(&bytes) {
+            None => bytes,
+            Some((clean, _)) => clean.into(),
         }
     }
 

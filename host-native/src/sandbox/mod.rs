@@ -306,12 +306,15 @@ impl fmt::Debug for Sandbox {
     }
 }
 
-/// Paths that no confined command may read: the user's cache of compiled components and the key of its seals. They
-/// are created if missing.
+/// Paths that no confined command may read: the user's cache of compiled components and the key of its seals, which are
+/// created if missing, and the state of the user's plugins, if there is any.
 #[cfg(feature = "plugins")]
 fn held_places() -> Vec<PathBuf> {
     let cache = crate::plugins::Cache::of_user();
-    cache.map(|cache| cache.places_made()).unwrap_or_default()
+    let mut places = cache.map(|cache| cache.places_made()).unwrap_or_default();
+    let state = crate::plugins::state_of_user();
+    places.extend(state.and_then(|state| std::fs::canonicalize(state).ok()));
+    places
 }
 
 /// Without components, there is no such path.

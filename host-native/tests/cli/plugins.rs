@@ -58,16 +58,54 @@ fn card_5_what_would_not_work_and_what_would_not_load_is_said() {
         windlass.run(&["plugin", "check", path.to_str().unwrap()])
     };
     let mut asks = declaration();
-    asks["grants"] = json!({"filesystem": "none", "http": ["https://api.example.com"]});
+    asks["grants"] = json!({
+        "filesystem": "none",
+        "http": ["https://a.example", {"origin": "https://b.example", "methods": ["GET", "POST"]}],
+        "secrets": [{"name": "B_TOKEN", "description": "Of a bot.", "audience": ["https://b.example"]}],
+        "env": ["LANG"],
+        "state": "durable",
+    });
+    asks["limits"] = json!({"host_calls": 10, "http_bytes": 20, "log_bytes": 30});
     asks["tools"][0]["description"] = json!("");
     let done = check(&asks);
     assert_eq!(done.code, Some(0), "{done:?}");
     for part in [
-        "every request is refused",
+        "https://a.example (GET), https://b.example (GET, POST)",
+        "B_TOKEN for https://b.example: Of a bot.",
+        "LANG",
+        "kept in files",
+        "30 bytes of log, 10 calls of the host, 20 bytes over HTTP",
         "no description",
         "asks for no files",
     ] {
         assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    for (key, value, problem) in [
+        (
+            "http",
+            json!(["https://*.example.com"]),
+            "`https://*.example.com` is no origin",
+        ),
+        (
+            "http",
+            json!(["https://a.example/v1"]),
+            "write that, without path",
+        ),
+        ("http", json!(["http://a.example"]), "is not encrypted"),
+        (
+            "secrets",
+            json!([{"name": "T", "description": "", "audience": ["https://c.example"]}]),
+            "is not among `grants.http`",
+        ),
+        ("env", json!(["ANTHROPIC_API_KEY"]), "holds a key"),
+        ("state", json!("forever"), "unknown variant `forever`"),
+        ("network", json!([]), "unknown field `network`"),
+    ] {
+        let mut wrong = declaration();
+        wrong["grants"][key] = value;
+        let done = check(&wrong);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains(problem), "{done:?}");
     }
     let mut escapes = declaration();
     escapes["name"] = json!("\u{1b}[31mred");

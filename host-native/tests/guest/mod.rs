@@ -54,8 +54,13 @@ pub(crate) fn component(body: &str) -> Vec<u8> {
 
 /// The same with a declaration of one's own.
 pub(crate) fn declared(declaration: &str, body: &str) -> Vec<u8> {
+    declared_with(declaration, "", "", body)
+}
+
+/// The same with further imports, and further fields of the module.
+pub(crate) fn declared_with(declaration: &str, imports: &str, fields: &str, body: &str) -> Vec<u8> {
     let module = format!(
-        r#"(module {PRELUDE}
+        r#"(module {imports} {PRELUDE} {fields}
             (func $again (param i32) (result i32) (i32.add (call $again (local.get 0)) (i32.const 1)))
             (table $t 1 funcref)
             (global $calls (mut i32) (i32.const 0))

@@ -1,7 +1,9 @@
 //! Write windlass tools and hooks as a WASM component.
 //!
 //! A tool is a function with a documented input; [`plugin!`] makes a component of such functions. The component sees only what
-//! a call was granted: [`Workspace`] holds the directory trees, and there is no other way to a file.
+//! a call was granted: [`Workspace`] holds the directory trees, and there is no other way to a file. Beyond files
+//! there are [`http`], [`secrets`], [`state`], [`config`] and [`progress`], as far as the declaration asks for them and whoever loads
+//! the plugin grants them.
 //!
 //! ```no_run
 //! use windlass_plugin::{ReadPath, ToolError, Workspace, input, plugin, tool};
@@ -43,6 +45,7 @@ extern crate self as windlass_plugin;
 
 pub mod bindings;
 mod call;
+pub mod config;
 #[cfg(feature = "macros")]
 mod declare;
 #[cfg(feature = "macros")]
@@ -54,10 +57,14 @@ mod export;
 mod hook;
 #[cfg(feature = "macros")]
 mod hook_function;
+pub mod http;
 #[cfg(feature = "macros")]
 mod path;
 #[cfg(feature = "macros")]
 mod plugin;
+pub mod progress;
+pub mod secrets;
+pub mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "macros")]
@@ -71,7 +78,7 @@ pub use bindings::judge::windlass::plugin::hooks::{
 pub use bindings::windlass::host::filesystem::{
     Access, Entry, EntryKind, ErrorCode, Page, Stat, WriteOptions,
 };
-pub use bindings::windlass::host::{http, log};
+pub use bindings::windlass::host::log;
 pub use bindings::windlass::plugin::types::{Content, Image, Observation, ToolCall, ToolResult};
 pub use call::ToolError;
 pub use hook::HookError;

@@ -119,16 +119,23 @@ impl AgentBuilder {
         self.plugin_granted(path, PluginGrant::workspace(Access::Write))
     }
 
-    /// The same, with other directories: [`PluginGrant::default`] for none.
+    /// The same, with another grant: other directories ([`PluginGrant`]), or a
+    /// [`ComponentGrant`](crate::plugins::ComponentGrant) that has more than directories.
     ///
     /// ```no_run
-    /// use windlass::{Agent, core::tool::{Access, PluginGrant}};
-    /// let grant = PluginGrant::workspace(Access::Read).directory("/srv/data", Access::Read);
+    /// use windlass::{Agent, core::tool::{Access, PluginGrant}, plugins::{ComponentGrant, Method}};
+    /// let files = PluginGrant::workspace(Access::Read).directory("/srv/data", Access::Read);
+    /// let grant = ComponentGrant::from(files).origin("https://api.example.com".parse()?, [Method::Get]);
     /// let agent = Agent::builder().plugin_granted("count.wasm", grant);
+    /// # Ok::<(), windlass::plugins::InvalidOrigin>(())
     /// ```
     #[cfg(feature = "plugins")]
-    pub fn plugin_granted(mut self, path: impl Into<PathBuf>, grant: PluginGrant) -> Self {
-        self.components.files.push((path.into(), grant));
+    pub fn plugin_granted(
+        mut self,
+        path: impl Into<PathBuf>,
+        grant: impl Into<crate::plugins::ComponentGrant>,
+    ) -> Self {
+        self.components.files.push((path.into(), grant.into()));
         self
     }
 

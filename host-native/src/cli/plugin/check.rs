@@ -10,6 +10,7 @@ use crate::cli::{
     Exit,
     args::PluginCheckArgs,
     plain::{fit, one_line},
+    plugin_grants,
     start_error::StartError,
 };
 
@@ -52,12 +53,6 @@ pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError
 fn doubts(inspection: &Inspection) -> Vec<String> {
     let declaration = &inspection.declaration;
     let mut doubts = Vec::new();
-    if !declaration.grants.http.is_empty() {
-        doubts.push(
-            "it asks for the network, which this host grants to no plugin: every request is refused"
-                .to_owned(),
-        );
-    }
     let granted = declaration.grants.filesystem.access();
     for tool in &declaration.tools {
         let name = one_line(&tool.name);
@@ -119,10 +114,16 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
         "imports": inspection.imports,
         "filesystem": declaration.grants.filesystem.access().map(verb),
         "http": declaration.grants.http,
+        "secrets": plugin_grants::secrets_as_json(&declaration.grants),
+        "env": declaration.grants.env,
+        "state": declaration.grants.state,
         "limits": {
             "memory_bytes": limits.memory_bytes,
             "timeout_ms": limits.timeout_ms,
             "output_bytes": limits.output_bytes,
+            "log_bytes": limits.log_bytes,
+            "host_calls": limits.host_calls,
+            "http_bytes": limits.http_bytes,
         },
         "tools": declaration.tools.iter().map(tool).collect::<Vec<_>>(),
         "hooks": declaration.hooks.iter().map(hook).collect::<Vec<_>>(),
@@ -151,7 +152,9 @@ fn as_text(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> String {
         Some(Access::Write) => "reading and writing, where it is granted",
     };
     line("files", files);
-    line("network", &listed(&declaration.grants.http));
+    for (label, value) in plugin_grants::as_lines(&declaration.grants) {
+        line(label, &value);
+    }
     line("limits", &limits(&declaration.limits));
     for tool in &declaration.tools {
         let about = one_line(&tool.description);
@@ -199,14 +202,20 @@ fn listed(names: &[String]) -> String {
 }
 
 fn limits(limits: &DeclaredLimits) -> String {
-    let memory = limits
-        .memory_bytes
-        .map(|bytes| format!("{bytes} bytes of memory"));
-    let time = limits.timeout_ms.map(|ms| format!("{ms} ms"));
-    let output = limits
-        .output_bytes
-        .map(|bytes| format!("{bytes} bytes of result"));
-    let all: Vec<String> = [memory, time, output].into_iter().flatten().collect();
+    let number = |number: Option<String>, of: &str| number.map(|number| format!("{number} {of}"));
+    let bytes = |bytes: Option<usize>, of: &str| number(bytes.map(|b| b.to_string()), of);
+    let count = |count: Option<u32>, of: &str| number(count.map(|n| n.to_string()), of);
+    let all: Vec<String> = [
+        bytes(limits.memory_bytes, "bytes of memory"),
+        count(limits.timeout_ms, "ms"),
+        bytes(limits.output_bytes, "bytes of result"),
+        bytes(limits.log_bytes, "bytes of log"),
+        count(limits.host_calls, "calls of the host"),
+        bytes(limits.http_bytes, "bytes over HTTP"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     match all.is_empty() {
         true => "those of the host".to_owned(),
         false => all.join(", "),

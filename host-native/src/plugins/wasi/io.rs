@@ -38,7 +38,7 @@ impl error::HostError for CallState {
 
 impl poll::Host for CallState {
     fn poll(&mut self, list: Vec<Resource<Pollable>>) -> wasmtime::Result<Vec<u32>> {
-        self.watch.check()?;
+        self.count_call()?;
         if list.is_empty() {
             return Err(WaitsForNothing.into());
         }
@@ -48,12 +48,12 @@ impl poll::Host for CallState {
 
 impl poll::HostPollable for CallState {
     fn ready(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<bool> {
-        self.watch.check()?;
+        self.count_call()?;
         Ok(true)
     }
 
     fn block(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<()> {
-        self.watch.check()?;
+        self.count_call()?;
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl streams::Host for CallState {}
 
 impl CallState {
     fn read_stream(&mut self, stream: &Resource<Input>, len: u64) -> Answer<Vec<u8>> {
-        self.watch.check()?;
+        self.count_call()?;
         let (id, at) = match self.wasi.handles.get(stream)? {
             Input::Empty => return Ok(Err(streams::StreamError::Closed)),
             Input::File { id, at } => (*id, *at),
@@ -85,7 +85,7 @@ impl CallState {
     }
 
     fn write_stream(&mut self, stream: &Resource<Output>, bytes: &[u8]) -> Answer<()> {
-        self.watch.check()?;
+        self.count_call()?;
         let (id, at) = match self.wasi.handles.get_mut(stream)? {
             Output::File { id, at } => (*id, *at),
             Output::Log { is_error, line } => {
@@ -170,7 +170,7 @@ impl streams::HostInputStream for CallState {
 
 impl streams::HostOutputStream for CallState {
     fn check_write(&mut self, _stream: Resource<Output>) -> Answer<u64> {
-        self.watch.check()?;
+        self.count_call()?;
         Ok(Ok(PIECE))
     }
 
@@ -184,7 +184,7 @@ impl streams::HostOutputStream for CallState {
 
     /// Nothing: whole files are kept when they are synced or closed, and whole lines are told.
     fn flush(&mut self, _stream: Resource<Output>) -> Answer<()> {
-        self.watch.check()?;
+        self.count_call()?;
         Ok(Ok(()))
     }
 

@@ -29,8 +29,9 @@ macro_rules! sdk {
 
 const RUST_SDK: [&[(&str, &str)]; 3] = [
     sdk!("sdk/windlass-plugin/src" from "plugin-sdk":
-        "bindings.rs", "call.rs", "declare.rs", "declared.rs", "event.rs", "export.rs", "hook.rs", "hook_function.rs", "lib.rs", "path.rs", "plugin.rs",
-        "testing.rs", "tool.rs", "tree.rs", "workspace.rs"),
+        "bindings.rs", "call.rs", "config.rs", "declare.rs", "declared.rs", "event.rs", "export.rs", "hook.rs",
+        "hook_function.rs", "http.rs", "lib.rs", "path.rs", "plugin.rs", "progress.rs", "secrets.rs", "state.rs", "testing.rs",
+        "tool.rs", "tree.rs", "workspace.rs"),
     sdk!("sdk/windlass-plugin-macros/src" from "plugin-macros":
         "attributes.rs", "hook.rs", "input.rs", "lib.rs", "signature.rs", "text.rs", "tool.rs"),
     sdk!("sdk/windlass-plugin/wit" from "wit":

@@ -1,0 +1,131 @@
+//! What a plugin is granted, by whoever loads it. A settings file or a lock file can hold it: it names secrets, without values.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+use windlass_core::tool::PluginGrant;
+
+use super::{
+    origin::{Method, Origin, OriginMethods},
+    state::StateScope,
+};
+
+/// The most that the tools of a plugin can reach. Nothing by default. What the plugin does not declare to need it does not get; a
+/// grant of something for which it does not ask is an error ([`GrantError`]), but for directories, of which it gets less.
+///
+/// ```
+/// use windlass::plugins::{ComponentGrant, Method, StateScope};
+/// use windlass::core::tool::{Access, PluginGrant};
+///
+/// let grant = ComponentGrant::from(PluginGrant::workspace(Access::Read))
+///     .origin("https://api.example.com".parse()?, [Method::Get, Method::Post])
+///     .secret("API_TOKEN", "EXAMPLE_API_TOKEN")
+///     .env("LANG")
+///     .state(StateScope::Session);
+/// # Ok::<(), windlass::plugins::InvalidOrigin>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ComponentGrant {
+    /// The directories.
+    pub directories: PluginGrant,
+    /// The origins that requests may go to, with the methods.
+    pub http: Vec<OriginMethods>,
+    /// The secrets: the name that the plugin declares, and by which the [`SecretSource`](super::SecretSource) knows it: the name
+    /// of an environment variable, if the host has no source of its own.
+    pub secrets: BTreeMap<String, String>,
+    /// The environment variables that may be read. Their values are those of the host's process.
+    pub env: BTreeSet<String>,
+    /// What may be remembered between calls.
+    pub state: StateScope,
+    /// Where durable state lies; by default below [`PluginHostConfig::state`](super::PluginHostConfig::state).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_directory: Option<PathBuf>,
+}
+
+impl ComponentGrant {
+    /// Adds an origin, with the methods that may be used there.
+    #[must_use]
+    pub fn origin(mut self, origin: Origin, methods: impl IntoIterator<Item = Method>) -> Self {
+        self.http.push(OriginMethods::new(origin, methods));
+        self
+    }
+
+    /// Adds a secret: the name that the plugin declares, and the one by which the host finds its value.
+    #[must_use]
+    pub fn secret(mut self, name: impl Into<String>, reference: impl Into<String>) -> Self {
+        self.secrets.insert(name.into(), reference.into());
+        self
+    }
+
+    /// Adds an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>) -> Self {
+        self.env.insert(name.into());
+        self
+    }
+
+    /// Sets what may be remembered between calls.
+    #[must_use]
+    pub fn state(mut self, scope: StateScope) -> Self {
+        self.state = scope;
+        self
+    }
+}
+
+impl From<PluginGrant> for ComponentGrant {
+    fn from(directories: PluginGrant) -> Self {
+        Self {
+            directories,
+            ..Self::default()
+        }
+    }
+}
+
+/// A grant that does not fit the declaration of the plugin: what is granted is not what its author asks for, so it may be another
+/// plugin, another version or a slip.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantError {
+    /// An origin is granted that it does not declare.
+    #[error(
+        "it is granted requests to {0}, for which it does not ask (`grants.http` of its declaration)"
+    )]
+    Origin(Origin),
+    /// A method is granted that it does not declare for the origin.
+    #[error("it is granted {} to {origin}, for which it does not ask (`grants.http` of its declaration)", .method.as_str())]
+    Method {
+        /// Where.
+        origin: Origin,
+        /// The method.
+        method: Method,
+    },
+    /// A secret is granted that it does not declare.
+    #[error(
+        "it is granted the secret `{0}`, for which it does not ask (`grants.secrets` of its declaration)"
+    )]
+    Secret(String),
+    /// A variable is granted that it does not declare.
+    #[error(
+        "it is granted the variable `{0}`, for which it does not ask (`grants.env` of its declaration)"
+    )]
+    Env(String),
+    /// More state is granted than it declares.
+    #[error(
+        "it is granted {granted} state and asks for {declared} (`grants.state` of its declaration)"
+    )]
+    State {
+        /// What is granted.
+        granted: StateScope,
+        /// What is declared.
+        declared: StateScope,
+    },
+    /// Durable state is granted, and nothing says where it lies.
+    #[error(
+        "it is granted durable state, and the host has no directory for it: set `state` of its configuration, or `state_directory` of the grant"
+    )]
+    NoStateDirectory,
+}

@@ -1,0 +1,57 @@
+//! A plugin with what it was granted.
+
+use std::sync::Arc;
+
+use super::{
+    authority::{Authority, Bound},
+    component::Plugin,
+    grant::{ComponentGrant, GrantError},
+    state::{PluginState, StateScope},
+};
+
+impl Plugin {
+    /// The plugin with what it may reach: what is granted, as far as it declares to need it. What was granted before is no longer.
+    ///
+    /// # Errors
+    /// [`GrantError`]: something is granted for which it does not ask.
+    pub fn granted(&self, grant: &ComponentGrant) -> Result<Self, GrantError> {
+        let authority = Authority::of(&self.0.declared, grant)?;
+        let mut tools = self.1.tools.clone();
+        for tool in &mut tools {
+            tool.grant = Some(authority.directories.clone());
+        }
+        let state = match authority.state {
+            StateScope::None => PluginState::None,
+            StateScope::Session => PluginState::of_session(),
+            StateScope::Durable => {
+                let root = grant
+                    .state_directory
+                    .as_ref()
+                    .or(self.0.host.config.state.as_ref());
+                let root = root.ok_or(GrantError::NoStateDirectory)?;
+                PluginState::in_folder(root, &self.0.name, &self.0.plugin)
+            }
+        };
+        let bound = Bound {
+            tools,
+            authority: Arc::new(authority),
+            state: Arc::new(state),
+            ..Bound::default()
+        };
+        Ok(Self(Arc::clone(&self.0), bound))
+    }
+
+    /// The same plugin in another session: what it remembers of a session is of that one alone.
+    #[must_use]
+    pub fn for_session(&self) -> Self {
+        let mut bound = self.1.clone();
+        if self.keeps_session_state() {
+            bound.state = Arc::new(PluginState::of_session());
+        }
+        Self(Arc::clone(&self.0), bound)
+    }
+
+    pub(crate) fn keeps_session_state(&self) -> bool {
+        self.1.authority.state == StateScope::Session
+    }
+}

@@ -1,0 +1,339 @@
+//! Sends the requests of components: to addresses that were judged, without a proxy, and to no place that an answer names.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    net::SocketAddr,
+    sync::{
+        Arc, OnceLock,
+        mpsc::{self, RecvTimeoutError},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use reqwest::{Client, header::HeaderMap, redirect};
+use rustls::ClientConfig;
+use tokio::{runtime::Runtime, task::AbortHandle};
+use url::Url;
+
+use super::{
+    origin::{Method, Origin},
+    outcome::{Stopped, Watch},
+    ticker::TICK,
+};
+use crate::{
+    http::{root_cause, tls},
+    net::{DomainList, Target},
+};
+
+/// How long a connection may take to be there.
+const CONNECTING: Duration = Duration::from_secs(30);
+
+/// What requests say that they come from, if the component says nothing else.
+const USER_AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
+
+type FindAddresses = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
+
+/// How the names of hosts become addresses. Whatever comes out, a connection is made only to a public address, or to one of this
+/// machine or a private network that the granted origin names.
+#[derive(Clone, Default)]
+pub struct Resolver(Option<Arc<FindAddresses>>);
+
+impl Resolver {
+    /// The system's resolver. The default.
+    #[must_use]
+    pub fn of_system() -> Self {
+        Self::default()
+    }
+
+    /// A function that is given a name and a port. It may block.
+    pub fn new(
+        find: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(find)))
+    }
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resolver")
+    }
+}
+
+/// A request that may be sent.
+pub(super) struct Outgoing {
+    pub(super) origin: Origin,
+    pub(super) url: Url,
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// A complete answer.
+pub(super) struct Answered {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// Why there is no answer. What a component is told of an unreachable host is always the same: it must not find out which names
+/// and addresses there are inside of a network.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unanswered {
+    #[error("{origin} could not be reached")]
+    Unreachable { origin: Origin, reason: String },
+    #[error("the exchange with {origin} broke: {reason}")]
+    Broken { origin: Origin, reason: String },
+    #[error("the answer of {origin} is longer than the {limit} bytes that are left to this call")]
+    TooLong { origin: Origin, limit: usize },
+}
+
+/// The client of a host. It starts with the first request.
+pub(super) struct Network {
+    resolver: Resolver,
+    worker: OnceLock<Result<Worker, String>>,
+}
+
+/// The thread that waits for answers.
+struct Worker {
+    /// Taken when it ends.
+    runtime: Option<Runtime>,
+    encrypted: ClientConfig,
+    plain: ClientConfig,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A runtime that is dropped waits for its threads, which another runtime's thread must not.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Worker {
+    fn start() -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            // For names that are looked up.
+            .max_blocking_threads(8)
+            .thread_name("windlass-plugin-http")
+            .enable_io()
+            .enable_time()
+            .build();
+        Ok(Self {
+            runtime: Some(runtime.map_err(|error| error.to_string())?),
+            encrypted: tls::trusting(&[]).map_err(|error| error.to_string())?,
+            plain: tls::unused().map_err(|error| error.to_string())?,
+        })
+    }
+}
+
+impl Network {
+    pub(super) fn new(resolver: Resolver) -> Self {
+        Self {
+            resolver,
+            worker: OnceLock::new(),
+        }
+    }
+
+    /// Sends a request and waits for the whole answer, of at most so many bytes, as long as the call may go on.
+    ///
+    /// # Errors
+    /// [`Stopped`]: the call ends. [`Unanswered`]: there is no answer, and the call goes on.
+    pub(super) fn exchange(
+        &self,
+        outgoing: Outgoing,
+        limit: usize,
+        watch: &Watch,
+    ) -> Result<Result<Answered, Unanswered>, Stopped> {
+        let origin = outgoing.origin.clone();
+        let broken = |reason: &str| Unanswered::Broken {
+            origin: origin.clone(),
+            reason: reason.to_owned(),
+        };
+        let worker = match self.worker.get_or_init(Worker::start) {
+            Ok(worker) => worker,
+            Err(reason) => return Ok(Err(broken(reason))),
+        };
+        let Some(runtime) = &worker.runtime else {
+            return Ok(Err(broken("the client has ended")));
+        };
+        let tls = match origin.is_encrypted() {
+            true => worker.encrypted.clone(),
+            false => worker.plain.clone(),
+        };
+        let (answer, answered) = mpsc::sync_channel(1);
+        let resolver = self.resolver.clone();
+        let task = runtime.spawn(async move {
+            // Nobody waits any more if it cannot be sent.
+            let _ = answer.send(send(outgoing, limit, &resolver, tls).await);
+        });
+        let _abort = AbortOnDrop(task.abort_handle());
+        loop {
+            match answered.recv_timeout(TICK) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Timeout) => watch.check()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(Err(broken("it was given up"))),
+            }
+        }
+    }
+}
+
+/// Closes the connection of a request that nobody waits for.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn send(
+    outgoing: Outgoing,
+    limit: usize,
+    resolver: &Resolver,
+    tls: ClientConfig,
+) -> Result<Answered, Unanswered> {
+    let Outgoing {
+        origin,
+        url,
+        method,
+        headers,
+        body,
+    } = outgoing;
+    let unreachable = |reason: String| Unanswered::Unreachable {
+        origin: origin.clone(),
+        reason,
+    };
+    let broken = |error: &reqwest::Error| Unanswered::Broken {
+        origin: origin.clone(),
+        reason: root_cause(error),
+    };
+    let addresses = addresses(&origin, resolver).await.map_err(unreachable)?;
+    // One for each request: connections are made to the addresses that were judged for it, and none is left open for others.
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .resolve_to_addrs(origin.host(), &addresses)
+        .connect_timeout(CONNECTING)
+        .pool_max_idle_per_host(0)
+        .user_agent(USER_AGENT)
+        .build()
+        .map_err(|error| broken(&error))?;
+    let method = match method {
+        Method::Get => reqwest::Method::GET,
+        Method::Head => reqwest::Method::HEAD,
+        Method::Options => reqwest::Method::OPTIONS,
+        Method::Post => reqwest::Method::POST,
+        Method::Put => reqwest::Method::PUT,
+        Method::Patch => reqwest::Method::PATCH,
+        Method::Delete => reqwest::Method::DELETE,
+    };
+    let mut request = client.request(method, url).headers(headers);
+    if !body.is_empty() {
+        request = request.body(body);
+    }
+    let mut response = request
+        .send()
+        .await
+        .map_err(|error| match error.is_connect() {
+            true => unreachable(root_cause(&error)),
+            false => broken(&error),
+        })?;
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
+        if body.len().saturating_add(piece.len()) > limit {
+            return Err(Unanswered::TooLong { origin, limit });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(Answered {
+        status: response.status().as_u16(),
+        headers: std::mem::take(response.headers_mut()),
+        body: body.into(),
+    })
+}
+
+/// The addresses of an origin: each is public, or one that the origin itself names. What is not encrypted stays on this machine.
+async fn addresses(origin: &Origin, resolver: &Resolver) -> Result<Vec<SocketAddr>, String> {
+    let addresses = judged_addresses(origin, resolver).await?;
+    let leaves = |address: &&SocketAddr| !address.ip().is_loopback();
+    match addresses
+        .iter()
+        .find(leaves)
+        .filter(|_| !origin.is_encrypted())
+    {
+        Some(address) => Err(format!("it is {}, which is not this machine", address.ip())),
+        None => Ok(addresses),
+    }
+}
+
+async fn judged_addresses(origin: &Origin, resolver: &Resolver) -> Result<Vec<SocketAddr>, String> {
+    let named = format!("{}:{}", origin.host(), origin.port());
+    let list = DomainList::parse(&[named], &[]).map_err(|error| error.to_string())?;
+    let target = Target::new(origin.host(), origin.port()).map_err(|error| error.to_string())?;
+    let found = match resolver.0.clone().filter(|_| target.is_name()) {
+        None => {
+            return target
+                .resolve(&list)
+                .await
+                .map_err(|error| error.to_string());
+        }
+        Some(find) => {
+            let (host, port) = (origin.host().to_owned(), origin.port());
+            let finding = tokio::task::spawn_blocking(move || find(&host, port));
+            let found = finding.await.map_err(|error| error.to_string())?;
+            found.map_err(|error| error.to_string())?
+        }
+    };
+    target
+        .judged(&list, found)
+        .map_err(|error| error.to_string())
+}
+
+/// What a call has left of the network, and the answers that it has not read.
+#[derive(Debug, Default)]
+pub(super) struct Exchanges {
+    /// Bytes of requests and answers.
+    pub(super) bytes_left: usize,
+    bodies: BTreeMap<u32, Bytes>,
+    next: u32,
+}
+
+impl Exchanges {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self {
+            bytes_left: bytes,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps a body until it is read; gives its number.
+    pub(super) fn keep(&mut self, body: Bytes) -> u32 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.bodies.insert(number, body);
+        number
+    }
+
+    /// The next bytes of a body; none at its end.
+    pub(super) fn read(&mut self, number: u32, max: u32) -> Bytes {
+        let Some(body) = self.bodies.get_mut(&number) else {
+            return Bytes::new();
+        };
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        body.split_to(body.len().min(max))
+    }
+
+    /// How many answers there are that were not dropped.
+    pub(super) fn open(&self) -> usize {
+        self.bodies.len()
+    }
+
+    pub(super) fn close(&mut self, number: u32) {
+        self.bodies.remove(&number);
+    }
+}

@@ -1,0 +1,75 @@
+//! `windlass:host/state`, `config` and `progress` during a call.
+
+use super::{
+    bindings::windlass::host::{config, progress, state},
+    host::{CallState, LogLevel, LogLine},
+    state::StateFault,
+};
+
+type Answer<T> = wasmtime::Result<Result<T, state::StateError>>;
+
+impl CallState {
+    fn told<T>(&mut self, done: Result<T, StateFault>) -> Result<T, state::StateError> {
+        done.map_err(|fault| match fault {
+            StateFault::NotGranted => state::StateError::NotGranted,
+            StateFault::Invalid => state::StateError::Invalid,
+            StateFault::Full => state::StateError::Full,
+            StateFault::Io(error) => {
+                self.note(&format!("its state cannot be used: {error}"));
+                state::StateError::Io
+            }
+        })
+    }
+}
+
+impl state::Host for CallState {
+    fn get(&mut self, key: String) -> Answer<Option<Vec<u8>>> {
+        self.count_call()?;
+        let done = self.bound.state.get(&key);
+        Ok(self.told(done))
+    }
+
+    fn set(&mut self, key: String, value: Vec<u8>) -> Answer<()> {
+        self.count_call()?;
+        let done = self.bound.state.set(&key, &value);
+        Ok(self.told(done))
+    }
+
+    fn remove(&mut self, key: String) -> Answer<()> {
+        self.count_call()?;
+        let done = self.bound.state.remove(&key);
+        Ok(self.told(done))
+    }
+
+    fn keys(&mut self, prefix: String) -> Answer<Vec<String>> {
+        self.count_call()?;
+        let done = self.bound.state.keys(&prefix);
+        Ok(self.told(done))
+    }
+}
+
+impl config::Host for CallState {
+    fn get(&mut self, name: String) -> wasmtime::Result<Option<String>> {
+        self.count_call()?;
+        let may = self.bound.authority.lets_read_variable(&name);
+        Ok(may.then(|| std::env::var(name).ok()).flatten())
+    }
+}
+
+impl progress::Host for CallState {
+    fn report(&mut self, message: String, fraction: Option<f64>) -> wasmtime::Result<()> {
+        self.count_call()?;
+        let Some(report) = self.reports.take(&message, fraction) else {
+            return Ok(());
+        };
+        let line = LogLine {
+            component: &self.component,
+            level: LogLevel::Info,
+            message: &report,
+            from_host: false,
+        };
+        self.log.write(line);
+        self.reports.tell(report);
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Reads a component without running it: what it declares, imports and exports.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use wasmparser::{ComponentTypeRef, Parser, Payload};
+
+use super::{
+    declaration::{Declaration, DeclaredTool},
+    declared_hook,
+    load_fault::{LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
+    wasi,
+};
+
+/// The interfaces that a component may import, without their version.
+const IMPORTS: [&str; 10] = [
+    "windlass:host/types",
+    "windlass:host/filesystem",
+    "windlass:host/http",
+    "windlass:host/secrets",
+    "windlass:host/state",
+    "windlass:host/config",
+    "windlass:host/progress",
+    "windlass:host/log",
+    "windlass:plugin/types",
+    "windlass:plugin/hooks",
+];
+
+/// Reads a component's declaration and checks what it imports and exports. Runs nothing.
+pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault> {
+    if bytes.len() > MAX_COMPONENT {
+        return Err(LoadFault::TooLarge(bytes.len()));
+    }
+    let text = windlass_builtin::declaration(bytes)?;
+    // Before the rest, which another version may spell in another way.
+    let Version { wit } = from_str(text)?;
+    if !wit.starts_with(WIT) {
+        return Err(LoadFault::Version(wit));
+    }
+    let declaration: Declaration = from_str(text)?;
+    if declaration.tools.is_empty() && declaration.hooks.is_empty() {
+        return Err(LoadFault::Nothing);
+    }
+    check_tools(&declaration.tools)?;
+    declared_hook::check(&declaration.hooks)?;
+    declaration.grants.check().map_err(Box::new)?;
+    let (imports, exports) = check_interfaces(bytes)?;
+    if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
+        return Err(LoadFault::NoCall);
+    }
+    declared_hook::check_exports(&declaration.hooks, &exports)?;
+    Ok((declaration, imports))
+}
+
+fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {
+    serde_json::from_str(text).map_err(|error| LoadFault::DeclarationShape(error.to_string()))
+}
+
+#[derive(Deserialize)]
+struct Version {
+    wit: String,
+}
+
+fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
+    if tools.len() > MAX_TOOLS {
+        return Err(LoadFault::ToolCount(tools.len()));
+    }
+    for (index, tool) in tools.iter().enumerate() {
+        let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !(1..=64).contains(&tool.name.len()) || !tool.name.chars().all(letters) {
+            return Err(LoadFault::ToolName(tool.name.clone()));
+        }
+        if tools[..index].iter().any(|t| t.name == tool.name) {
+            return Err(LoadFault::RepeatedTool(tool.name.clone()));
+        }
+        if !tool.input_schema.is_object() {
+            return Err(LoadFault::ToolSchema(tool.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the outer component's imports by name, and returns the imported interfaces and the names of what it exports. wasmtime
+/// checks the types later.
+fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFault> {
+    let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
+    let mut depth = 0_u32;
+    let mut exported = Vec::new();
+    let mut imported = Vec::new();
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(damaged)? {
+            // Nested components see only what the outer one passes on.
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                for import in imports {
+                    let import = import.map_err(damaged)?;
+                    if matches!(import.ty, ComponentTypeRef::Type(_)) {
+                        // A type that the world refers to by name, not a function.
+                        continue;
+                    }
+                    let name = import.name.name;
+                    let interface = name.split_once('@').map_or(name, |(i, _)| i);
+                    if !IMPORTS.contains(&interface) && !wasi::is_linked(name) {
+                        return Err(LoadFault::Import(name.to_owned()));
+                    }
+                    imported.push(name.to_owned());
+                }
+            }
+            Payload::ComponentExportSection(exports) if depth == 0 => {
+                for export in exports {
+                    exported.push(export.map_err(damaged)?.name.name.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((imported, exported))
+}
