@@ -102,7 +102,6 @@ impl Plugin {
             .timeout_ms
             .map_or(limits.time, |ms| Duration::from_millis(ms.into()));
         let terms = Terms {
-            name: &call.name,
             grant: &call.grant,
             time,
             cancel,
@@ -184,7 +183,7 @@ impl Plugin {
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {
-            sink.take(terms.name, usage(&store, limits));
+            sink.take(usage(&store, limits));
         }
         done.map_err(|error| failure(&error, store.data(), terms.time, limits))
     }
@@ -223,8 +222,6 @@ pub(super) fn begun(host: &PluginHost, limits: &CallLimits, call: Call) -> CallS
 
 /// What a run of a component is given.
 pub(super) struct Terms<'a> {
-    /// The tool or hook.
-    pub(super) name: &'a str,
     /// The files that it may reach.
     pub(super) grant: &'a FsGrant,
     /// The time from its start to its result.

@@ -132,7 +132,6 @@ impl PluginHook {
             deny: self.closed.clone(),
         };
         let terms = Terms {
-            name: &self.hook.name,
             grant: &grant,
             time: self.time(),
             cancel,

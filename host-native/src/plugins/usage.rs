@@ -22,16 +22,16 @@ pub struct CallUsage {
 ///
 /// A host with one counts instructions, which costs every call about a third of its speed.
 #[derive(Clone)]
-pub struct UsageSink(Arc<dyn Fn(&str, CallUsage) + Send + Sync>);
+pub struct UsageSink(Arc<dyn Fn(CallUsage) + Send + Sync>);
 
 impl UsageSink {
-    /// A sink that calls a function with the name of the tool and what its call used.
-    pub fn new(take: impl Fn(&str, CallUsage) + Send + Sync + 'static) -> Self {
+    /// A sink that calls a function with what each call used.
+    pub fn new(take: impl Fn(CallUsage) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }
 
-    pub(super) fn take(&self, tool: &str, usage: CallUsage) {
-        (self.0)(tool, usage);
+    pub(super) fn take(&self, usage: CallUsage) {
+        (self.0)(usage);
     }
 }
 

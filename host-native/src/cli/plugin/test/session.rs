@@ -112,7 +112,7 @@ fn script(case: &Case) -> Result<Script, AuthorError> {
 
 /// A host that compiles anew and says what each call used.
 fn host(used: Arc<Mutex<Option<CallUsage>>>) -> PluginHost {
-    let usage = UsageSink::new(move |_, usage| {
+    let usage = UsageSink::new(move |usage| {
         *used.lock().unwrap_or_else(PoisonError::into_inner) = Some(usage);
     });
     PluginHost::new(PluginHostConfig {
