@@ -1,13 +1,13 @@
 //! The builds of a workspace: each sets up the toolchain for wasm32 first, if it needs one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::process;
 use crate::setup::wasm;
-use crate::wasm_toolchain::{TARGET, WasmToolchain};
+use crate::wasm_toolchain::{NAME_VARIABLE, TARGET, WasmToolchain};
 use crate::workspace::Workspace;
 
 impl Workspace {
@@ -16,6 +16,19 @@ impl Workspace {
     pub(crate) fn native_cargo(&self) -> Result<Command> {
         self.wasm_toolchain()?;
         Ok(self.cargo())
+    }
+
+    /// A program that starts a cargo of its own for wasm32.
+    pub(crate) fn native_command(&self, program: &Path) -> Result<Command> {
+        let mut command = self.command(program);
+        command.envs(self.wasm_variable()?);
+        Ok(command)
+    }
+
+    /// The variable that names the toolchain for wasm32 to whoever starts a cargo for it, if it is not the one in use.
+    pub(crate) fn wasm_variable(&self) -> Result<Option<(&'static str, &str)>> {
+        let name = self.wasm_toolchain()?.linked_name.as_deref();
+        Ok(name.map(|name| (NAME_VARIABLE, name)))
     }
 
     /// A cargo that can build for wasm32, with the target directory and profile of the components.

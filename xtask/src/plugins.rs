@@ -1,4 +1,4 @@
-//! Builds the plugins in JavaScript and Python that the tests run: the examples in `plugins/`, and guests in `tests/languages`.
+//! Builds the plugins that the tests run, in Rust, JavaScript and Python: the examples in `plugins/`, and guests in `tests/languages`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,9 @@ use crate::progress;
 use crate::setup::languages::{self, Languages};
 use crate::setup::npm;
 use crate::workspace::Workspace;
+
+/// The examples in Rust: folders of `plugins/`.
+const RUST: [&str; 3] = ["policy", "audit", "image"];
 
 /// The component of a plugin, and the file that it is made from.
 const JAVASCRIPT: [(&str, &str); 2] = [
@@ -69,12 +72,32 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(directory)
 }
 
+/// Builds the examples in Rust with the program that authors build theirs with. cargo knows what is new.
+pub(crate) fn build_rust(workspace: &Workspace, windlass: &Path, directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
+    for name in RUST {
+        progress::step(&format!("build {name}"), || {
+            let mut build = workspace.native_command(windlass)?;
+            build
+                .env("CARGO_TARGET_DIR", workspace.target.join("plugins/target"))
+                .args(["plugin", "build"])
+                .arg(workspace.root.join("plugins").join(name))
+                .arg("--output")
+                .arg(directory.join(format!("{name}.wasm")));
+            process::run(&mut build)
+        })?;
+    }
+    Ok(())
+}
+
 /// Writes the interfaces as the tools want them: a package, and what it depends on in `deps`.
 fn interfaces(workspace: &Workspace, wit: &Path) -> Result<PathBuf> {
     let deps = wit.join("deps/host");
     fs::create_dir_all(&deps).with_context(|| format!("cannot create {}", deps.display()))?;
     for (from, to) in [
         ("wit/plugin/plugin.wit", wit.join("plugin.wit")),
+        ("wit/plugin/hooks.wit", wit.join("hooks.wit")),
         ("wit/host/host.wit", deps.join("host.wit")),
     ] {
         let from = workspace.root.join(from);

@@ -340,7 +340,7 @@ pub(crate) enum PluginCommand {
     /// Make a folder with a plugin that builds and passes its own test.
     New(PluginNewArgs),
     /// Build the component of a plugin's folder.
-    Build(PluginFolderArgs),
+    Build(PluginBuildArgs),
     /// Build a plugin, run its tests, and say what each call used of its limits.
     Test(PluginTestArgs),
     /// Say what a component declares and asks for, and whether it would be loaded. Runs nothing.
@@ -358,10 +358,14 @@ pub(crate) struct PluginNewArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PluginFolderArgs {
+pub(crate) struct PluginBuildArgs {
     /// The folder of the plugin.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
+
+    /// The component; `components/NAME.wasm` in the folder if left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

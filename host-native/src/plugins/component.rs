@@ -46,6 +46,8 @@ pub struct PluginHostConfig {
     pub state: Option<PathBuf>,
     /// How names of hosts become addresses.
     pub resolver: Resolver,
+    /// Files (PEM) with authorities that servers of plugins' requests may be vouched for by, beside those that the system trusts.
+    pub certificates: Vec<PathBuf>,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
@@ -61,7 +63,10 @@ impl PluginHost {
     #[must_use]
     pub fn new(config: PluginHostConfig) -> Self {
         Self {
-            network: Arc::new(Network::new(config.resolver.clone())),
+            network: Arc::new(Network::new(
+                config.resolver.clone(),
+                config.certificates.clone(),
+            )),
             config: Arc::new(config),
             runtime: Arc::default(),
         }

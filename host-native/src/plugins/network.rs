@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt, io,
     net::SocketAddr,
+    path::PathBuf,
     sync::{
         Arc, OnceLock,
         mpsc::{self, RecvTimeoutError},
@@ -92,6 +93,7 @@ pub(super) enum Unanswered {
 /// The client of a host. It starts with the first request.
 pub(super) struct Network {
     resolver: Resolver,
+    certificates: Vec<PathBuf>,
     worker: OnceLock<Result<Worker, String>>,
 }
 
@@ -113,7 +115,7 @@ impl Drop for Worker {
 }
 
 impl Worker {
-    fn start() -> Result<Self, String> {
+    fn start(certificates: &[PathBuf]) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             // For names that are looked up.
@@ -124,16 +126,17 @@ impl Worker {
             .build();
         Ok(Self {
             runtime: Some(runtime.map_err(|error| error.to_string())?),
-            encrypted: tls::trusting(&[]).map_err(|error| error.to_string())?,
+            encrypted: tls::trusting(certificates).map_err(|error| error.to_string())?,
             plain: tls::unused().map_err(|error| error.to_string())?,
         })
     }
 }
 
 impl Network {
-    pub(super) fn new(resolver: Resolver) -> Self {
+    pub(super) fn new(resolver: Resolver, certificates: Vec<PathBuf>) -> Self {
         Self {
             resolver,
+            certificates,
             worker: OnceLock::new(),
         }
     }
@@ -153,7 +156,10 @@ impl Network {
             origin: origin.clone(),
             reason: reason.to_owned(),
         };
-        let worker = match self.worker.get_or_init(Worker::start) {
+        let worker = match self
+            .worker
+            .get_or_init(|| Worker::start(&self.certificates))
+        {
             Ok(worker) => worker,
             Err(reason) => return Ok(Err(broken(reason))),
         };

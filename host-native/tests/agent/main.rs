@@ -20,6 +20,7 @@ mod hooks;
 mod mcp_servers;
 mod permissions;
 mod plugin_hooks;
+mod plugin_https;
 mod plugin_network;
 mod plugin_probe;
 mod plugin_state;

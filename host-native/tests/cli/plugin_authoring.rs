@@ -190,6 +190,35 @@ fn card_5_a_plugin_that_cannot_be_made_or_built_is_said_with_what_to_do() {
     assert_eq!(names, ["there"]);
 }
 
+/// The directory of the components that `cargo xtask` built: `$WINDLASS_PLUGINS`, else `plugins` in the target directory.
+fn plugins() -> std::path::PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    std::env::var_os("WINDLASS_PLUGINS").map_or_else(|| target.join("plugins"), Into::into)
+}
+
+#[test]
+fn card_5_the_examples_in_rust_pass_their_own_tests() {
+    let windlass = Windlass::new();
+    for name in ["policy", "audit", "image"] {
+        let component = plugins().join(format!("{name}.wasm"));
+        assert!(
+            component.is_file(),
+            "{} is not there: `cargo xtask test --only tests` builds it",
+            component.display()
+        );
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../plugins")
+            .join(name);
+        let arguments = ["plugin", "test", folder.to_str().unwrap(), "--component"];
+        let done = windlass.run(&[&arguments[..], &[component.to_str().unwrap()]].concat());
+        assert_eq!(done.code, Some(0), "{name}: {done:?}");
+        assert!(
+            done.stdout.ends_with(": all as expected\n"),
+            "{name}: {done:?}"
+        );
+    }
+}
+
 #[test]
 fn card_5_a_test_of_a_plugin_fails_where_a_call_is_not_as_expected_or_uses_too_much() {
     let windlass = Windlass::new();

@@ -77,6 +77,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let sdks = sdk::ensure(workspace)?;
     let plugins = plugins::build(workspace)?;
     let windlass = workspace.build_windlass()?;
+    plugins::build_rust(workspace, &windlass, &plugins)?;
     let mut cargo = workspace.native_cargo()?;
     cargo
         .env("WINDLASS_WASM_CORE", &artefacts.core)
@@ -85,6 +86,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
         .env("WINDLASS_CHROMIUM", chromium)
         .env("WINDLASS_SDKS", &sdks.directory)
         .env("WINDLASS_PLUGINS", plugins)
+        .envs(workspace.wasm_variable()?)
         .env("WINDLASS_BINARY", windlass);
     let outcome = match tools::cargo_nextest(workspace) {
         Ok(nextest) => by_nextest(run, cargo, &nextest)?,

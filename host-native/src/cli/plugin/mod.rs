@@ -17,7 +17,7 @@ use self::error::AuthorError;
 pub(crate) use self::language::Language;
 use super::{
     Exit,
-    args::{PluginCommand, PluginFolderArgs},
+    args::{PluginBuildArgs, PluginCommand},
     plain::{grouped, one_line},
     start_error::StartError,
     terminal::Stage,
@@ -40,8 +40,8 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
     })
 }
 
-fn build(args: &PluginFolderArgs) -> Result<String, AuthorError> {
-    let (path, inspection) = build::build(&args.folder)?;
+fn build(args: &PluginBuildArgs) -> Result<String, AuthorError> {
+    let (path, inspection) = build::build(&args.folder, args.output.as_deref())?;
     let bytes = std::fs::metadata(&path)
         .map_err(AuthorError::at(&path))?
         .len();

@@ -6,6 +6,7 @@ use std::{
     path::{Component, Path},
 };
 
+use base64::{DecodeError, Engine as _, prelude::BASE64_STANDARD};
 use serde::Deserialize;
 use serde_json::Value;
 use windlass::plugins::CallUsage;
@@ -16,20 +17,56 @@ use crate::cli::plugin::error::AuthorError;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
-    /// Texts of files, by their paths below the workspace.
+    /// The files that it finds, by their paths below the workspace.
     #[serde(default)]
-    pub(super) files: BTreeMap<String, String>,
+    pub(super) files: BTreeMap<String, Content>,
     /// The calls, one after the other.
     pub(super) calls: Vec<Call>,
-    /// Texts that files have at the end, by their paths.
+    /// What files have at the end, by their paths.
     #[serde(default)]
-    pub(super) after: BTreeMap<String, String>,
+    pub(super) after: BTreeMap<String, Remains>,
+}
+
+/// What is in a file.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Content {
+    /// This text.
+    Text(String),
+    /// Bytes.
+    Bytes(Encoded),
+}
+
+/// Bytes of a file, for what is no text.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Encoded {
+    base64: String,
+}
+
+/// What a file has at the end of a session.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Remains {
+    /// This text and nothing else.
+    Text(String),
+    /// This text among others.
+    Part(Part),
+}
+
+/// A part of a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    contains: String,
 }
 
 /// A call and what is expected of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Call {
+    /// The id of the call; one is made if it is left out.
+    pub(super) id: Option<String>,
     pub(super) tool: String,
     pub(super) input: Value,
     #[serde(default)]
@@ -78,6 +115,11 @@ impl Case {
         if case.calls.is_empty() {
             return Err(wrong("it has no calls".to_owned()));
         }
+        for (name, content) in &case.files {
+            content
+                .bytes()
+                .map_err(|error| wrong(format!("`{name}` is not base64: {error}")))?;
+        }
         let mut named = case.files.keys().chain(case.after.keys());
         let is_below = |name: &&String| {
             let mut parts = Path::new(name.as_str()).components();
@@ -86,6 +128,36 @@ impl Case {
         match named.find(|name| !is_below(name)) {
             Some(outside) => Err(wrong(format!("`{outside}` is no path below the workspace"))),
             None => Ok(case),
+        }
+    }
+}
+
+impl Content {
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// [`DecodeError`]: what should be base64 is not.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, DecodeError> {
+        match self {
+            Self::Text(text) => Ok(text.clone().into_bytes()),
+            Self::Bytes(bytes) => BASE64_STANDARD.decode(&bytes.base64),
+        }
+    }
+}
+
+impl Remains {
+    /// What is not as expected of a file with this name and text.
+    pub(super) fn fault(&self, name: &str, text: &str) -> Option<String> {
+        match self {
+            Self::Text(expected) if text == expected => None,
+            Self::Text(expected) => Some(format!(
+                "`{name}` has {text:?} at the end, not {expected:?}"
+            )),
+            Self::Part(part) if text.contains(&part.contains) => None,
+            Self::Part(part) => Some(format!(
+                "{:?} is not in `{name}` at the end: {text:?}",
+                part.contains
+            )),
         }
     }
 }

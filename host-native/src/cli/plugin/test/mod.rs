@@ -21,7 +21,7 @@ pub(super) async fn test(args: &PluginTestArgs) -> Result<(String, Exit), Author
     let cases = cases(&args.folder.join("tests"), &args.folder)?;
     let component = match &args.component {
         Some(component) => component.clone(),
-        None => build::build(&args.folder)?.0,
+        None => build::build(&args.folder, None)?.0,
     };
     let mut text = String::new();
     let mut failed = 0;

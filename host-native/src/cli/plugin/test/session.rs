@@ -10,12 +10,18 @@ use std::{
 use serde_json::{Value, json};
 use windlass::{
     Agent,
-    core::Message,
+    core::{
+        Message,
+        tool::{Access, PluginGrant},
+    },
     model_server::{ModelServer, Script},
-    plugins::{CallUsage, Inspection, PluginHost, PluginHostConfig, UsageSink},
+    plugins::{
+        CallUsage, ComponentGrant, Declaration, Inspection, PluginHost, PluginHostConfig,
+        StateScope, UsageSink,
+    },
 };
 
-use super::case::{Call, Case};
+use super::case::{Call, Case, Content, Remains};
 use crate::cli::plugin::error::AuthorError;
 
 /// Tools that a test may call beside those of the plugin, so that its hooks have something to judge.
@@ -52,6 +58,7 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
     let bytes = fs::read(component).map_err(AuthorError::at(component))?;
     let declaration = Inspection::of(&bytes)?.declaration;
     let folder = workspace(&case.files)?;
+    let real = fs::canonicalize(folder.path()).map_err(AuthorError::at(folder.path()))?;
     let server = ModelServer::start(script(case)?).map_err(|error| session(&error))?;
 
     let used = Arc::<Mutex<Option<CallUsage>>>::default();
@@ -63,7 +70,7 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
         .cwd(folder.path())
         .plugin_host(host(Arc::clone(&used)))
         .builtin_tools()
-        .plugin(component)
+        .plugin_granted(component, grant(&real, &declaration))
         .allowed_tools(BUILT_IN)
         .allowed_tools(declaration.tools.iter().map(|tool| tool.name.as_str()))
         .on_message(watch(Arc::clone(&seen), used))
@@ -87,15 +94,26 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
     Ok(outcomes)
 }
 
+/// What a test grants: the workspace, by its path, so that hooks reach it too, and memory for the session. No network and no
+/// secret, because a test has neither.
+fn grant(workspace: &Path, declaration: &Declaration) -> ComponentGrant {
+    let path = workspace.to_string_lossy().into_owned();
+    let directories = PluginGrant::default().directory(path, Access::Write);
+    ComponentGrant::from(directories).state(declaration.grants.state.min(StateScope::Session))
+}
+
 /// A folder with these files.
-fn workspace(files: &BTreeMap<String, String>) -> Result<tempfile::TempDir, AuthorError> {
+fn workspace(files: &BTreeMap<String, Content>) -> Result<tempfile::TempDir, AuthorError> {
     let folder = tempfile::tempdir().map_err(AuthorError::at(std::env::temp_dir()))?;
-    for (name, text) in files {
+    for (name, content) in files {
         let path = folder.path().join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(AuthorError::at(parent))?;
         }
-        fs::write(&path, text).map_err(AuthorError::at(&path))?;
+        let bytes = content
+            .bytes()
+            .map_err(|error| AuthorError::Session(error.to_string()))?;
+        fs::write(&path, bytes).map_err(AuthorError::at(&path))?;
     }
     Ok(folder)
 }
@@ -103,7 +121,11 @@ fn workspace(files: &BTreeMap<String, String>) -> Result<tempfile::TempDir, Auth
 /// A model that makes the calls one after the other.
 fn script(case: &Case) -> Result<Script, AuthorError> {
     let calls = case.calls.iter().map(|call| {
-        json!({"respond": {"content": [{"type": "tool_use", "name": call.tool, "input": call.input}]}})
+        let mut block = json!({"type": "tool_use", "name": call.tool, "input": call.input});
+        if let Some(id) = &call.id {
+            block["id"] = id.as_str().into();
+        }
+        json!({"respond": {"content": [block]}})
     });
     let exchanges: Vec<Value> = calls.chain([json!({"respond": "done"})]).collect();
     let script = json!({ "exchanges": exchanges }).to_string();
@@ -175,15 +197,12 @@ fn judge(call: &Call, seen: Seen, memory_limit: Option<usize>) -> Outcome {
 }
 
 /// Files that are not as the test expects them at the end.
-fn left_behind(folder: &Path, after: &BTreeMap<String, String>) -> Vec<String> {
+fn left_behind(folder: &Path, after: &BTreeMap<String, Remains>) -> Vec<String> {
     after
         .iter()
         .filter_map(
             |(name, expected)| match fs::read_to_string(folder.join(name)) {
-                Ok(text) if text == *expected => None,
-                Ok(text) => Some(format!(
-                    "`{name}` has {text:?} at the end, not {expected:?}"
-                )),
+                Ok(text) => expected.fault(name, &text),
                 Err(error) => Some(format!("`{name}` cannot be read at the end: {error}")),
             },
         )
