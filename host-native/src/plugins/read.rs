@@ -98,8 +98,12 @@ fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFaul
                         continue;
                     }
                     let name = import.name.name;
-                    let interface = name.split_once('@').map_or(name, |(i, _)| i);
-                    if !IMPORTS.contains(&interface) && !wasi::is_linked(name) {
+                    let (interface, version) = name.split_once('@').unwrap_or((name, ""));
+                    if IMPORTS.contains(&interface) {
+                        if !version.starts_with(WIT) {
+                            return Err(LoadFault::Version(name.to_owned()));
+                        }
+                    } else if !wasi::is_linked(name) {
                         return Err(LoadFault::Import(name.to_owned()));
                     }
                     imported.push(name.to_owned());

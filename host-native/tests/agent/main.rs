@@ -19,6 +19,7 @@ mod guest;
 mod hooks;
 mod mcp_servers;
 mod permissions;
+mod plugin_files;
 mod plugin_hooks;
 mod plugin_https;
 mod plugin_network;
