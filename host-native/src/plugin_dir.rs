@@ -27,11 +27,20 @@ pub(crate) struct PluginOnDisk {
     /// What its folder brings; nothing for a component file.
     pub(crate) plugin: Option<Plugin>,
     /// Its component files.
-    pub(crate) components: Vec<PathBuf>,
-    /// The names of their tools.
-    tools: Vec<String>,
+    pub(crate) components: Vec<ComponentOnDisk>,
     /// As sessions announce it.
     pub(crate) info: PluginInfo,
+}
+
+/// A component that was read.
+#[derive(Debug)]
+pub(crate) struct ComponentOnDisk {
+    pub(crate) path: PathBuf,
+    pub(crate) digest: String,
+    /// The name that it declares.
+    pub(crate) name: String,
+    /// The names of its tools.
+    tools: Vec<String>,
 }
 
 /// Why a plugin cannot be loaded. Nothing of it is used.
@@ -87,12 +96,10 @@ impl PluginOnDisk {
                     "it is neither a folder nor a component (.wasm)".to_owned(),
                 ));
             }
-            let components = vec![real.clone()];
             return Ok(Self {
-                tools: check(&named.path, &components)?,
                 plugin: None,
                 info: info(&stem),
-                components,
+                components: check(&named.path, vec![real])?,
             });
         }
         let folder = text_path(&real).map_err(|_| fault("its name is not UTF-8".to_owned()))?;
@@ -104,9 +111,8 @@ impl PluginOnDisk {
         let components =
             components(&real).map_err(|error| fault(format!("components: {error}")))?;
         Ok(Self {
-            tools: check(&named.path, &components)?,
             info: info(&plugin.name),
-            components,
+            components: check(&named.path, components)?,
             plugin: Some(plugin),
         })
     }
@@ -127,19 +133,25 @@ impl PluginOnDisk {
             if other.info.name == self.info.name {
                 return Err(taken(format!("the name {}", self.info.name)));
             }
-            if let Some(tool) = self.tools.iter().find(|tool| other.tools.contains(tool)) {
+            let mut theirs = other.tools();
+            if let Some(tool) = theirs.find(|tool| self.tools().any(|own| own == *tool)) {
                 return Err(taken(format!("a tool {tool}")));
             }
         }
         Ok(Some(self))
     }
+
+    fn tools(&self) -> impl Iterator<Item = &str> {
+        let components = self.components.iter();
+        components.flat_map(|component| component.tools.iter().map(String::as_str))
+    }
 }
 
 /// Checks that a host would load the components, so that a plugin is loaded as a whole or not at all.
-fn check(plugin: &str, components: &[PathBuf]) -> Result<Vec<String>, PluginDirError> {
-    let mut tools = Vec::new();
+fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>, PluginDirError> {
+    let mut checked = Vec::new();
     for component in components {
-        let bytes = regular::read(component, Link::Refused, MAX_COMPONENT as u64);
+        let bytes = regular::read(&component, Link::Refused, MAX_COMPONENT as u64);
         let bytes = bytes.map_err(|error| PluginDirError::Path {
             path: plugin.to_owned(),
             reason: format!("{}: {error}", component.display()),
@@ -150,9 +162,14 @@ fn check(plugin: &str, components: &[PathBuf]) -> Result<Vec<String>, PluginDirE
             fault,
         })?;
         let declared = inspection.declaration.tools.into_iter();
-        tools.extend(declared.map(|tool| tool.name));
+        checked.push(ComponentOnDisk {
+            digest: Inspection::digest(&bytes),
+            name: inspection.declaration.name,
+            tools: declared.map(|tool| tool.name).collect(),
+            path: component,
+        });
     }
-    Ok(tools)
+    Ok(checked)
 }
 
 fn is_component(path: &Path) -> bool {

@@ -155,6 +155,13 @@ pub enum BuildError {
         /// The error of the operating system.
         reason: String,
     },
+    /// A component is not the one that was granted something.
+    #[cfg(feature = "plugins")]
+    #[error("plugin `{}` is not the file that was granted something: it has changed since, so grant again", .path.display())]
+    PluginChanged {
+        /// The component file as given.
+        path: PathBuf,
+    },
     /// A plugin is granted something for which it does not ask.
     #[cfg(feature = "plugins")]
     #[error("plugin `{}`: {fault}", .plugin.display())]

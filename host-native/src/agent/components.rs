@@ -20,7 +20,7 @@ use crate::{
     os,
     plugins::{
         Cache, ComponentGrant, HookTerms, Inspection, LoadError, Plugin, PluginHost,
-        PluginHostConfig, StateScope, state_of_user,
+        PluginHostConfig, StateScope, plugins_of_user, state_of_user,
     },
 };
 
@@ -28,8 +28,16 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Components {
     pub(super) host: Option<PluginHost>,
-    /// The component files, and what each is granted.
-    pub(super) files: Vec<(PathBuf, ComponentGrant)>,
+    /// The component files.
+    pub(super) files: Vec<ComponentFile>,
+}
+
+/// A component file of the embedder, or of the person.
+pub(super) struct ComponentFile {
+    pub(super) path: PathBuf,
+    pub(super) grant: ComponentGrant,
+    /// The digest of what was granted this, where another file must not get it.
+    pub(super) digest: Option<String>,
 }
 
 impl Components {
@@ -49,17 +57,22 @@ impl Components {
         let mut brought = OfFiles::default();
         let host = self.host();
         let mut loaded = Vec::new();
-        for (path, grant) in &self.files {
+        for file in &self.files {
+            let path = &file.path;
             let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
                 path: path.clone(),
                 reason: error.to_string(),
             })?;
+            let digest = file.digest.as_ref();
+            if digest.is_some_and(|digest| *digest != Inspection::digest(&bytes)) {
+                return Err(BuildError::PluginChanged { path: path.clone() });
+            }
             let name = plugin_name(path);
             Inspection::of(&bytes).map_err(|fault| LoadError {
                 component: name.clone(),
                 fault,
             })?;
-            let grant = with_real_paths(path, grant)?;
+            let grant = with_real_paths(path, &file.grant)?;
             let plugin = host.load(&name, bytes)?.granted(&grant);
             let plugin = plugin.map_err(|fault| BuildError::PluginGranted {
                 plugin: path.clone(),
@@ -103,7 +116,7 @@ impl Components {
         let of_user = Cache::of_user();
         let other = self.host.as_ref().and_then(PluginHost::cache);
         let places = of_user.iter().chain(other).flat_map(Cache::places);
-        let places = places.map(Path::to_path_buf).chain(state_of_user());
+        let places = places.map(Path::to_path_buf).chain(plugins_of_user());
         places.chain(self.own_state()).collect()
     }
 
@@ -113,7 +126,7 @@ impl Components {
         let of_grants = self
             .files
             .iter()
-            .filter_map(|(_, grant)| grant.state_directory.as_deref());
+            .filter_map(|file| file.grant.state_directory.as_deref());
         of_host.into_iter().chain(of_grants).map(Path::to_path_buf)
     }
 
@@ -121,7 +134,7 @@ impl Components {
     pub(super) fn own_places_made(&self) -> Vec<PathBuf> {
         let cache = self.host.as_ref().and_then(PluginHost::cache);
         let mut places = cache.map(Cache::places_made).unwrap_or_default();
-        let is_durable = |(_, grant): &(_, ComponentGrant)| grant.state == StateScope::Durable;
+        let is_durable = |file: &ComponentFile| file.grant.state == StateScope::Durable;
         if self.files.iter().any(is_durable) {
             for state in self.own_state().chain(state_of_user()) {
                 // As for the cache: what cannot be made here, no command can make.

@@ -343,6 +343,12 @@ pub(crate) enum PluginCommand {
     Build(PluginBuildArgs),
     /// Build a plugin, run its tests, and say what each call used of its limits.
     Test(PluginTestArgs),
+    /// Grant a component something for good, or see what it asks for and has.
+    Grant(PluginGrantArgs),
+    /// Take back what a component was granted.
+    Revoke(PluginRevokeArgs),
+    /// List what components were granted.
+    List(PluginListArgs),
     /// Say what a component declares and asks for, and whether it would be loaded. Runs nothing.
     Check(PluginCheckArgs),
 }
@@ -377,6 +383,65 @@ pub(crate) struct PluginTestArgs {
     /// Test this component instead of building one.
     #[arg(long, value_name = "FILE")]
     pub(crate) component: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginGrantArgs {
+    /// The component, a `.wasm` file.
+    pub(crate) file: PathBuf,
+
+    /// Files of the workspace: read, write, or none.
+    #[arg(long, value_name = "ACCESS", default_value = "write")]
+    pub(crate) workspace: WorkspaceAccess,
+
+    /// Files of a directory: `PATH` or `PATH=write`. Can be repeated.
+    #[arg(long = "dir", value_name = "PATH[=ACCESS]")]
+    pub(crate) directories: Vec<String>,
+
+    /// Requests to an origin that it declares: `https://api.example.com=GET,POST`; GET alone if no method is named. Can be repeated.
+    #[arg(long = "http", value_name = "ORIGIN[=METHODS]")]
+    pub(crate) origins: Vec<String>,
+
+    /// A secret that it declares, and the environment variable that has its value. Can be repeated.
+    #[arg(long = "secret", value_name = "NAME=VARIABLE")]
+    pub(crate) secrets: Vec<String>,
+
+    /// An environment variable that it declares. Can be repeated.
+    #[arg(long = "env", value_name = "NAME")]
+    pub(crate) variables: Vec<String>,
+
+    /// What it may remember: none, session or durable.
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) state: Option<RememberedScope>,
+}
+
+/// The access to the workspace that a component is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorkspaceAccess {
+    None,
+    Read,
+    Write,
+}
+
+/// What a component may remember.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RememberedScope {
+    None,
+    Session,
+    Durable,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginRevokeArgs {
+    /// The component: its file, the name that it declares, or its digest.
+    pub(crate) component: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginListArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,11 @@ use windlass_engine::{
 };
 
 use super::{launch::Launch, start_error::StartError};
-use crate::{Agent, plugin_dir::PluginOnDisk};
+use crate::{
+    Agent, AgentBuilder,
+    plugin_dir::PluginOnDisk,
+    plugins::{GrantFile, KeptGrants},
+};
 
 /// The plugins of the command line and of a request, and why others are left out.
 pub(super) fn plugins(
@@ -80,13 +84,60 @@ pub(super) fn agent(
     for directory in &flags.add_dirs {
         builder = builder.add_dir(directory);
     }
-    for component in plugins.iter().flat_map(|plugin| &plugin.components) {
-        builder = builder.plugin(component);
-    }
+    builder = with_components(builder, plugins)?;
     for prices in &launch.price_files {
         builder = builder.prices_file(prices);
     }
     Ok(builder.build()?)
+}
+
+/// The components, each with what was granted to it for good, or with the workspace alone.
+fn with_components(
+    mut builder: AgentBuilder,
+    plugins: &[PluginOnDisk],
+) -> Result<AgentBuilder, StartError> {
+    let components = || plugins.iter().flat_map(|plugin| &plugin.components);
+    if components().next().is_none() {
+        return Ok(builder);
+    }
+    let kept = kept_grants()?;
+    for component in components() {
+        let (path, digest) = (&component.path, &component.digest);
+        builder = match kept.components.get(digest) {
+            Some(kept) => builder.plugin_pinned(path, digest, kept.grant.clone()),
+            None => builder.plugin(path),
+        };
+    }
+    Ok(builder)
+}
+
+fn kept_grants() -> Result<KeptGrants, StartError> {
+    let file = GrantFile::of_user();
+    Ok(file
+        .map(|file| file.read())
+        .transpose()?
+        .unwrap_or_default())
+}
+
+/// What is to be said of components that were granted something before they changed.
+pub(super) fn changed_components(plugins: &[PluginOnDisk]) -> Vec<String> {
+    let Ok(kept) = kept_grants() else {
+        return Vec::new(); // said already
+    };
+    let components = plugins.iter().flat_map(|plugin| &plugin.components);
+    components
+        .filter(|component| !kept.components.contains_key(&component.digest))
+        .filter_map(|component| {
+            let other = kept.other_of_name(&component.name, &component.digest)?;
+            Some(format!(
+                "{} is not {} {}, which was granted something: it has the workspace and nothing else. `windlass plugin grant {}` shows what is different",
+                component.path.display(),
+                other.name,
+                other.version,
+                component.path.display(),
+            ))
+        })
+        .collect()
 }
 
 /// Parses rules. Any invalid one is an error, since its intention is unknown.

@@ -10,7 +10,7 @@ use windlass_engine::{
     settings::SettingSources,
 };
 
-use super::{launch::Launch, start_error::StartError};
+use super::{agent::changed_components, launch::Launch, start_error::StartError};
 use crate::{
     Agent,
     http::Auth,
@@ -56,6 +56,7 @@ pub(super) fn resolved_config(
     spec.environment.plugins.clear();
     let failed_plugins = left_out.len();
     warnings.extend(left_out);
+    warnings.extend(changed_components(&plugins));
     for plugin in plugins {
         // What is started later is read from there. Whoever works in a plugin's own folder is its author.
         let is_edited = Path::new(&spec.environment.cwd).starts_with(&plugin.info.path);

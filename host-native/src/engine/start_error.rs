@@ -3,8 +3,8 @@
 use windlass_engine::{machine::CompleteError, project_config::FlagsError};
 
 use crate::{
-    BuildError, plugin_dir::PluginDirError, project_config::ProjectConfigError,
-    sandbox::SandboxError, settings::SettingsError,
+    BuildError, plugin_dir::PluginDirError, plugins::GrantFileError,
+    project_config::ProjectConfigError, sandbox::SandboxError, settings::SettingsError,
 };
 
 /// Why an engine cannot start. Nothing was written to its output; the message is for standard error.
@@ -57,6 +57,9 @@ pub enum StartError {
     /// The agent cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// What components were granted cannot be read.
+    #[error(transparent)]
+    Grants(#[from] GrantFileError),
     /// A plugin cannot be loaded.
     #[error("{0}")]
     Plugin(String),

@@ -6,6 +6,7 @@
 //! [`ComponentGrant`] holds, as far as its declaration asks for it.
 
 mod asked;
+mod asks;
 mod author;
 mod authority;
 mod bench;
@@ -24,6 +25,7 @@ mod host;
 mod http_calls;
 mod inspect;
 mod judgement;
+mod kept_grants;
 mod limits;
 mod linked;
 mod load_fault;
@@ -40,6 +42,7 @@ mod secret_calls;
 mod state;
 mod ticker;
 mod usage;
+mod user_folder;
 mod wasi;
 
 pub use asked::{AskedFault, DeclaredSecret};
@@ -52,6 +55,7 @@ pub use grant::{ComponentGrant, GrantError};
 pub(crate) use hook::{HookTerms, PluginHook};
 pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
+pub use kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants};
 pub use limits::{CallLimits, DeclaredLimits};
 pub(crate) use load_fault::MAX_COMPONENT;
 pub use load_fault::{LoadError, LoadFault};
@@ -61,3 +65,4 @@ pub use secret::{SecretRequest, SecretSource};
 pub use state::StateScope;
 pub(crate) use state::state_of_user;
 pub use usage::{CallUsage, UsageSink};
+pub(crate) use user_folder::plugins_of_user;

@@ -8,9 +8,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 
+use super::user_folder::plugins_of_user;
 use crate::regular::{self, Link};
 
 /// Bytes of the longest key: twice as many hexadecimal digits fit into the name of a file.
@@ -53,9 +53,7 @@ impl fmt::Display for StateScope {
 /// Where durable state of the user's plugins lies: `windlass/plugins/state` in the user's configuration directory; none when the
 /// user has no home directory.
 pub(crate) fn state_of_user() -> Option<PathBuf> {
-    let base = etcetera::choose_base_strategy().ok()?;
-    let below = ["windlass", "plugins", "state"];
-    Some(base.config_dir().join(below.iter().collect::<PathBuf>()))
+    plugins_of_user().map(|folder| folder.join("state"))
 }
 
 /// Why a value cannot be read or kept.

@@ -521,12 +521,12 @@ fn card_3_a_declared_hook_that_cannot_be_run_as_declared_is_not_loaded() {
         message.contains("does not export the function `call`"),
         "{message}"
     );
-    let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance)))"#;
+    let wasi = r#"(component (import "wasi:http/types@0.2.0" (instance)))"#;
     let mut wasi = wat::parse_str(wasi).unwrap();
     guest::append_declaration(&mut wasi, &declared(&json!([hook])));
     let message = refusal(&wasi);
     assert!(
-        message.contains("imports `wasi:cli/environment@0.2.0`"),
+        message.contains("imports `wasi:http/types@0.2.0`"),
         "{message}"
     );
 }

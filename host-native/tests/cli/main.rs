@@ -20,6 +20,7 @@ mod output;
 mod permission;
 mod places;
 mod plugin_authoring;
+mod plugin_grants;
 mod plugins;
 mod project;
 mod prompts;

@@ -12,6 +12,8 @@ use windlass_core::{
 };
 
 use super::AgentBuilder;
+#[cfg(feature = "plugins")]
+use crate::agent::components::ComponentFile;
 use crate::agent::{McpServer, Tool, builtin::Selection};
 
 /// The prompt, the tools, the workspace.
@@ -135,7 +137,28 @@ impl AgentBuilder {
         path: impl Into<PathBuf>,
         grant: impl Into<crate::plugins::ComponentGrant>,
     ) -> Self {
-        self.components.files.push((path.into(), grant.into()));
+        self.components.files.push(ComponentFile {
+            path: path.into(),
+            grant: grant.into(),
+            digest: None,
+        });
+        self
+    }
+
+    /// The same for a component that was granted something when its file had this digest
+    /// ([`Inspection::digest`](crate::plugins::Inspection::digest)): another one is not loaded.
+    #[cfg(feature = "plugins")]
+    pub fn plugin_pinned(
+        mut self,
+        path: impl Into<PathBuf>,
+        digest: impl Into<String>,
+        grant: impl Into<crate::plugins::ComponentGrant>,
+    ) -> Self {
+        self.components.files.push(ComponentFile {
+            path: path.into(),
+            grant: grant.into(),
+            digest: Some(digest.into()),
+        });
         self
     }
 

@@ -45,6 +45,18 @@ pub(crate) enum AuthorError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A grant cannot be given.
+    #[error("{0}")]
+    Grant(String),
+    /// There is nothing to take back.
+    #[error("no component `{0}` was granted anything: `windlass plugin list` says which were")]
+    NotGranted(String),
+    /// Nowhere to keep grants.
+    #[error("there is no home directory to keep grants in: set HOME")]
+    NoHome,
+    /// The grants cannot be used.
+    #[error(transparent)]
+    GrantFile(#[from] plugins::GrantFileError),
     /// There is no test.
     #[error("`{}` has no test: a test is a file `tests/*.json` (docs/plugins.md)", .0.display())]
     NoTest(PathBuf),

@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod error;
+mod grant;
 mod language;
 mod new;
 mod templates;
@@ -32,6 +33,9 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
         PluginCommand::New(args) => (new::new(&args)?, Exit::Done),
         PluginCommand::Build(args) => (build(&args)?, Exit::Done),
         PluginCommand::Test(args) => test::test(&args).await?,
+        PluginCommand::Grant(args) => (grant::grant(&args)?, Exit::Done),
+        PluginCommand::Revoke(args) => (grant::revoke(&args)?, Exit::Done),
+        PluginCommand::List(args) => (grant::list(&args)?, Exit::Done),
         PluginCommand::Check(args) => check::check(&args)?,
     };
     Ok(match Stage::stdout().write(&text) {

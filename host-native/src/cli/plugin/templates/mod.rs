@@ -96,11 +96,12 @@ mod tests {
 
     use super::*;
 
-    /// Files of a folder, relative to it.
+    /// Files of a folder, without folders (Python leaves one behind).
     fn listed(folder: &Path) -> BTreeSet<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+        let files = entries.filter(|entry| entry.path().is_file());
+        files
+            .map(|entry| entry.file_name().into_string().unwrap())
             .collect()
     }
 

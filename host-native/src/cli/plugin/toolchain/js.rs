@@ -3,8 +3,9 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
+
+use windlass::child;
 
 use super::programs::{ToolchainError, run};
 
@@ -22,7 +23,7 @@ const REMEDY: &str = "install Node 20 or newer (https://nodejs.org)";
 pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
     let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
     let component = output.path().join("component.wasm");
-    let mut componentize = Command::new("node");
+    let mut componentize = child::command("node");
     componentize
         .arg(installed(folder)?)
         .current_dir(folder)
@@ -45,7 +46,7 @@ fn installed(folder: &Path) -> Result<PathBuf, ToolchainError> {
     let program = folder.join("node_modules/componentize-qjs/bin/componentize-qjs");
     if !program.is_file() {
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-        let mut install = Command::new(npm);
+        let mut install = child::command(npm);
         // None of the packages needs an install script, so none may run.
         let quietly = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
         install.current_dir(folder).args(quietly);

@@ -3,8 +3,9 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
+
+use windlass::child;
 
 use super::programs::{ToolchainError, run};
 
@@ -23,7 +24,7 @@ const REMEDY: &str = "install Python 3.10 or newer with `venv` (https://python.o
 pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
     let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
     let component = output.path().join("component.wasm");
-    let mut componentize = Command::new(installed(folder)?);
+    let mut componentize = child::command(installed(folder)?);
     componentize
         .current_dir(folder)
         // What is listed for the build alone is no part of the plugin.
@@ -53,12 +54,13 @@ fn installed(folder: &Path) -> Result<PathBuf, ToolchainError> {
     let program = programs.join(format!("componentize-py{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
         let python = if cfg!(windows) { "python" } else { "python3" };
-        let mut environment = Command::new(python);
+        let mut environment = child::command(python);
         environment
             .current_dir(folder)
             .args(["-m", "venv", ".venv"]);
         run(&mut environment, REMEDY)?;
-        let mut install = Command::new(programs.join(format!("python{}", env::consts::EXE_SUFFIX)));
+        let mut install =
+            child::command(programs.join(format!("python{}", env::consts::EXE_SUFFIX)));
         install
             .current_dir(folder)
             .args([

@@ -7,10 +7,11 @@ use std::{
     env, fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use serde::Deserialize;
+use windlass::child;
 use wit_component::ComponentEncoder;
 
 use super::{Built, programs::ToolchainError};
@@ -40,7 +41,7 @@ fn toolchain() -> Result<Option<String>, ToolchainError> {
     if let Ok(name) = env::var(TOOLCHAIN) {
         return Ok(Some(name));
     }
-    let mut rustc = Command::new("rustc");
+    let mut rustc = child::command("rustc");
     rustc.args(["--print", "target-libdir", "--target", TARGET]);
     let output = rustc.output().map_err(|source| ToolchainError::NoProgram {
         program: "rustc".to_owned(),
@@ -63,9 +64,9 @@ fn module(
     declares: bool,
 ) -> Result<Vec<u8>, ToolchainError> {
     let mut cargo = match toolchain {
-        None => Command::new("cargo"),
+        None => child::command("cargo"),
         Some(name) => {
-            let mut rustup = Command::new("rustup");
+            let mut rustup = child::command("rustup");
             rustup.args(["run", name, "cargo"]);
             rustup
         }

@@ -1,0 +1,242 @@
+//! `windlass plugin grant`, `revoke` and `list`: what a component has for good, by the digest of its file.
+
+use std::{fs, path::Path};
+
+use windlass::{
+    core::tool::{Access, PluginGrant},
+    plugins::{
+        ComponentGrant, GrantFile, Inspection, KeptGrant, KeptGrants, Method, Origin, StateScope,
+    },
+};
+
+use super::error::AuthorError;
+use crate::cli::{
+    args::{PluginGrantArgs, PluginListArgs, PluginRevokeArgs, RememberedScope, WorkspaceAccess},
+    plain::one_line,
+};
+
+/// Grants what the arguments name, in place of what was granted before; with no arguments, says what the component asks for and
+/// has.
+///
+/// # Errors
+/// [`AuthorError`]. What was granted is as before then.
+pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
+    let bytes = fs::read(&args.file).map_err(AuthorError::at(&args.file))?;
+    let inspection = Inspection::of(&bytes)?;
+    let digest = Inspection::digest(&bytes);
+    let file = file()?;
+    let mut kept = file.read()?;
+    let declaration = &inspection.declaration;
+    let mut text = format!(
+        "{} {} ({digest})\n",
+        one_line(&declaration.name),
+        one_line(&declaration.version)
+    );
+    let asks = inspection.asks();
+    text.push_str(&compared(
+        &asks,
+        kept.other_of_name(&declaration.name, &digest),
+    ));
+    if !is_anything_named(args) {
+        text.push_str(&had(kept.components.get(&digest)));
+        return Ok(text);
+    }
+    let grant = named(args)?;
+    inspection
+        .check_grant(&grant)
+        .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
+    // The version before it is replaced: it is granted nothing any more.
+    kept.components
+        .retain(|_, other| other.name != declaration.name);
+    let granted = KeptGrant {
+        name: declaration.name.clone(),
+        version: declaration.version.clone(),
+        asks,
+        grant,
+    };
+    text.push_str(&had(Some(&granted)));
+    kept.components.insert(digest, granted);
+    file.write(&kept)?;
+    Ok(text)
+}
+
+/// Takes back what a component has.
+///
+/// # Errors
+/// [`AuthorError`]: there is none of that name, digest or file.
+pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
+    let file = file()?;
+    let mut kept = file.read()?;
+    let digest = fs::read(&args.component)
+        .map(|bytes| Inspection::digest(&bytes))
+        .ok();
+    let is_it = |digest_of: &str, grant: &KeptGrant| {
+        digest_of == args.component
+            || grant.name == args.component
+            || Some(digest_of) == digest.as_deref()
+    };
+    let before = kept.components.len();
+    kept.components
+        .retain(|digest_of, grant| !is_it(digest_of, grant));
+    let gone = before - kept.components.len();
+    if gone == 0 {
+        return Err(AuthorError::NotGranted(args.component.clone()));
+    }
+    file.write(&kept)?;
+    let name = one_line(&args.component);
+    Ok(format!(
+        "{name} has the workspace and nothing else from now on, where it is loaded\n"
+    ))
+}
+
+/// What all components have.
+///
+/// # Errors
+/// [`AuthorError`]: the grants cannot be read.
+pub(super) fn list(args: &PluginListArgs) -> Result<String, AuthorError> {
+    let kept: KeptGrants = file()?.read()?;
+    if args.json {
+        let text = serde_json::to_string(&kept.components);
+        return text
+            .map(|text| format!("{text}\n"))
+            .map_err(|error| AuthorError::Grant(error.to_string()));
+    }
+    let mut text = String::new();
+    for (digest, granted) in &kept.components {
+        text.push_str(&format!(
+            "{} {} ({digest})\n",
+            one_line(&granted.name),
+            one_line(&granted.version)
+        ));
+        text.push_str(&had(Some(granted)));
+    }
+    if text.is_empty() {
+        text.push_str("no component was granted anything\n");
+    }
+    Ok(text)
+}
+
+fn file() -> Result<GrantFile, AuthorError> {
+    GrantFile::of_user().ok_or(AuthorError::NoHome)
+}
+
+fn is_anything_named(args: &PluginGrantArgs) -> bool {
+    let lists = [
+        &args.directories,
+        &args.origins,
+        &args.secrets,
+        &args.variables,
+    ];
+    lists.iter().any(|list| !list.is_empty())
+        || args.state.is_some()
+        || args.workspace != WorkspaceAccess::Write
+}
+
+/// The grant that the arguments name.
+fn named(args: &PluginGrantArgs) -> Result<ComponentGrant, AuthorError> {
+    let mut directories = match args.workspace {
+        WorkspaceAccess::None => PluginGrant::default(),
+        WorkspaceAccess::Read => PluginGrant::workspace(Access::Read),
+        WorkspaceAccess::Write => PluginGrant::workspace(Access::Write),
+    };
+    for directory in &args.directories {
+        let (path, access) = match directory.rsplit_once('=') {
+            Some((path, "write")) => (path, Access::Write),
+            Some((path, "read")) => (path, Access::Read),
+            _ => (directory.as_str(), Access::Read),
+        };
+        let real = fs::canonicalize(path).map_err(AuthorError::at(Path::new(path)))?;
+        directories = directories.directory(real.to_string_lossy(), access);
+    }
+    let mut grant = ComponentGrant::from(directories);
+    for origin in &args.origins {
+        let (origin, methods) = origin.split_once('=').unwrap_or((origin, "GET"));
+        let origin: Origin = origin
+            .parse()
+            .map_err(|error| AuthorError::Grant(format!("{error}")))?;
+        let methods: Result<Vec<Method>, _> = methods.split(',').map(method).collect();
+        grant = grant.origin(origin, methods?);
+    }
+    for secret in &args.secrets {
+        let Some((name, variable)) = secret.split_once('=') else {
+            return Err(AuthorError::Grant(format!(
+                "`--secret {secret}` names no variable: write `--secret NAME=VARIABLE`"
+            )));
+        };
+        grant = grant.secret(name, variable);
+    }
+    for variable in &args.variables {
+        grant = grant.env(variable);
+    }
+    Ok(grant.state(match args.state {
+        None | Some(RememberedScope::None) => StateScope::None,
+        Some(RememberedScope::Session) => StateScope::Session,
+        Some(RememberedScope::Durable) => StateScope::Durable,
+    }))
+}
+
+fn method(name: &str) -> Result<Method, AuthorError> {
+    let quoted = serde_json::Value::String(name.to_owned());
+    serde_json::from_value(quoted)
+        .map_err(|_| AuthorError::Grant(format!("`{name}` is no method, such as GET or POST")))
+}
+
+/// What the component asks for; where another one of its name was granted something, what is new and what is gone.
+fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
+    let mut text = String::from("  asks to\n");
+    let before = other.map(|other| other.asks.as_slice());
+    for ask in asks {
+        let is_new = before.is_some_and(|before| !before.contains(ask));
+        let mark = if is_new { "+" } else { " " };
+        text.push_str(&format!("  {mark} {}\n", one_line(ask)));
+    }
+    let gone = before
+        .unwrap_or_default()
+        .iter()
+        .filter(|ask| !asks.contains(ask));
+    gone.for_each(|ask| text.push_str(&format!("  - {}\n", one_line(ask))));
+    if let Some(other) = other {
+        let version = one_line(&other.version);
+        text.push_str(&format!(
+            "  (+ and -: what is different from {version}, which was granted something)\n"
+        ));
+    }
+    text
+}
+
+fn had(granted: Option<&KeptGrant>) -> String {
+    let Some(granted) = granted else {
+        return "  has the workspace and nothing else, where it is loaded\n".to_owned();
+    };
+    let grant = &granted.grant;
+    let mut text = String::from("  has\n");
+    let mut line = |what: String| text.push_str(&format!("    {}\n", one_line(&what)));
+    for root in grant.directories.roots() {
+        let access = match root.access {
+            Access::Read => "to read",
+            Access::Write => "to read and write",
+        };
+        let place = match root.path.as_str() {
+            "" => "the workspace",
+            path => path,
+        };
+        line(format!("{place} {access}"));
+    }
+    grant
+        .http
+        .iter()
+        .for_each(|origin| line(format!("requests to {origin}")));
+    for (name, variable) in &grant.secrets {
+        line(format!("the secret {name}, from the variable {variable}"));
+    }
+    grant
+        .env
+        .iter()
+        .for_each(|name| line(format!("the variable {name}")));
+    match grant.state {
+        StateScope::None => {}
+        StateScope::Session => line("memory while a session lasts".to_owned()),
+        StateScope::Durable => line("memory for good".to_owned()),
+    }
+    text
+}

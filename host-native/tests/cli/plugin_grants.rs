@@ -1,0 +1,236 @@
+//! `windlass plugin grant`, `revoke` and `list`: what a component has for good, and what a changed one has not.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use windlass::model_server::ModelServer;
+
+use crate::{
+    guest,
+    support::{Done, Windlass, model},
+};
+
+const GRANTS: &str = ".config/windlass/plugins/grants.json";
+
+/// A plugin whose tool says the value of the variable `LANGUAGE`, or `-`.
+fn plugin(version: &str, asks: &Value) -> Vec<u8> {
+    let declaration = json!({
+        "name": "speaks", "version": version, "wit": "0.1.0",
+        "tools": [{"name": "Speak", "description": "Says the language.", "input_schema": {"type": "object"}}],
+        "grants": asks,
+    });
+    let imports = r#"(import "windlass:host/config@0.1.0" "get" (func $get (param i32 i32 i32)))"#;
+    let fields = r#"(data (i32.const 3000) "LANGUAGE")"#;
+    let body = r#"
+        (call $get (i32.const 3000) (i32.const 8) (i32.const 2200))
+        (if (result i32) (i32.load8_u (i32.const 2200))
+            (then (call $text (i32.load (i32.const 2204)) (i32.load (i32.const 2208))))
+            (else
+                (i32.store8 (i32.const 3100) (i32.const 45))
+                (call $text (i32.const 3100) (i32.const 1))))
+    "#;
+    guest::declared_with(&declaration.to_string(), imports, fields, body)
+}
+
+fn asks() -> Value {
+    json!({"env": ["LANGUAGE"]})
+}
+
+/// A model that calls the tool and expects this result.
+fn hears(result: &str) -> ModelServer {
+    let script = json!({"exchanges": [
+        {"respond": {"content": [{"type": "tool_use", "name": "Speak", "input": {}}]}},
+        {"expect": {"tool_results": [{"contains": result, "is_error": false}]}, "respond": "done"},
+    ]});
+    model(&script.to_string())
+}
+
+/// A session with the plugin, in which its tool says this.
+fn session(windlass: &Windlass, result: &str) -> Done {
+    let server = hears(result);
+    let args = [
+        "-p",
+        "go",
+        "--plugin-dir",
+        "speaks.wasm",
+        "--allowedTools",
+        "Speak",
+    ];
+    let mut command = windlass.command(&args);
+    command
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "none")
+        .env("LANGUAGE", "français");
+    let done = Done::of(&command.output().unwrap());
+    assert_eq!(done.code, Some(0), "{result}: {done:?}");
+    server.verify().unwrap();
+    done
+}
+
+fn put(windlass: &Windlass, version: &str, asks: &Value) {
+    fs::write(
+        windlass.workspace.path().join("speaks.wasm"),
+        plugin(version, asks),
+    )
+    .unwrap();
+}
+
+#[test]
+fn card_5_what_was_granted_for_good_holds_for_that_file_and_no_other() {
+    let windlass = Windlass::new();
+    put(&windlass, "1.0.0", &asks());
+    let grant = |more: &[&str]| windlass.run(&[&["plugin", "grant", "speaks.wasm"], more].concat());
+    let done = grant(&[]);
+    assert!(
+        done.stdout.contains("read the variable LANGUAGE"),
+        "{done:?}"
+    );
+    assert!(
+        done.stdout.contains("has the workspace and nothing else"),
+        "{done:?}"
+    );
+    assert!(!windlass.home().join(GRANTS).exists());
+    session(&windlass, "-");
+
+    let done = grant(&["--env", "LANGUAGE"]);
+    assert!(
+        done.stdout.contains("    the variable LANGUAGE"),
+        "{done:?}"
+    );
+    session(&windlass, "français");
+    let listed = windlass.run(&["plugin", "list"]);
+    assert!(
+        listed.stdout.contains("speaks 1.0.0 (sha256:"),
+        "{listed:?}"
+    );
+
+    // Another file under its name, which asks for more.
+    put(
+        &windlass,
+        "1.1.0",
+        &json!({"env": ["LANGUAGE", "EDITOR"], "filesystem": "read"}),
+    );
+    let done = session(&windlass, "-");
+    assert!(done.stderr.contains("is not speaks 1.0.0"), "{done:?}");
+    let done = grant(&[]);
+    assert!(
+        done.stdout.contains("+ read the variable EDITOR"),
+        "{done:?}"
+    );
+    assert!(done.stdout.contains("+ read files"), "{done:?}");
+    assert!(
+        !done.stdout.contains("+ read the variable LANGUAGE"),
+        "{done:?}"
+    );
+    grant(&["--env", "LANGUAGE"]);
+    session(&windlass, "français");
+    let listed = windlass.run(&["plugin", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let kept: Vec<&Value> = listed.as_object().unwrap().values().collect();
+    assert_eq!(kept.len(), 1, "{listed}");
+    assert_eq!(kept[0]["version"], "1.1.0");
+
+    let done = windlass.run(&["plugin", "revoke", "speaks"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    session(&windlass, "-");
+    let done = windlass.run(&["plugin", "revoke", "speaks"]);
+    assert!(
+        done.complaint(3).contains("was granted anything"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn card_5_what_cannot_be_granted_is_said_and_leaves_the_grants_as_they_are() {
+    let windlass = Windlass::new();
+    put(&windlass, "1.0.0", &asks());
+    let grant = |more: &[&str]| windlass.run(&[&["plugin", "grant", "speaks.wasm"], more].concat());
+    for (more, problem) in [
+        (["--env", "EDITOR"], "for which it does not ask"),
+        (
+            ["--http", "https://api.example.com"],
+            "for which it does not ask",
+        ),
+        (["--http", "ftp://api.example.com"], "ftp"),
+        (["--secret", "TOKEN"], "NAME=VARIABLE"),
+        (["--state", "durable"], "asks for no"),
+        (["--dir", "nowhere"], "nowhere"),
+    ] {
+        let done = grant(&more);
+        assert!(done.complaint(3).contains(problem), "{more:?}: {done:?}");
+    }
+    assert!(!windlass.home().join(GRANTS).exists());
+    let done = windlass.run(&["plugin", "grant", "gone.wasm"]);
+    assert!(done.complaint(3).contains("gone.wasm"), "{done:?}");
+
+    // A file that nobody can rely on starts nothing.
+    grant(&["--env", "LANGUAGE"]);
+    let file = windlass.home().join(GRANTS);
+    let kept = fs::read_to_string(&file).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+    }
+    for broken in [
+        "{".to_owned(),
+        kept.replace(r#""version": 1,"#, r#""version": 2,"#),
+        kept.replacen(r#""grant": {"#, r#""grant": {"core": true, "#, 1),
+    ] {
+        assert_ne!(broken, kept);
+        fs::write(&file, &broken).unwrap();
+        let mut command = windlass.command(&["-p", "go", "--plugin-dir", "speaks.wasm"]);
+        command.env("ANTHROPIC_API_KEY", "none");
+        let done = Done::of(&command.output().unwrap());
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(
+            done.stderr.contains("grants.json cannot be read"),
+            "{done:?}"
+        );
+        let done = grant(&["--env", "LANGUAGE"]);
+        assert!(done.complaint(3).contains("Mend the file"), "{done:?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+    }
+}
+
+#[test]
+fn card_5_no_tool_writes_a_grant() {
+    let windlass = Windlass::new();
+    put(&windlass, "1.0.0", &asks());
+    windlass.run(&["plugin", "grant", "speaks.wasm", "--env", "LANGUAGE"]);
+    let file = windlass.home().join(GRANTS);
+    let kept = fs::read_to_string(&file).unwrap();
+    let path = file.display().to_string();
+    let calls = [
+        json!({"type": "tool_use", "name": "Write", "input": {"file_path": path, "content": "{}"}}),
+        json!({"type": "tool_use", "name": "Read", "input": {"file_path": path}}),
+        json!({"type": "tool_use", "name": "Bash", "input": {"command": format!("cp speaks.wasm {path}")}}),
+    ];
+    let refused: Vec<Value> = calls.iter().map(|_| json!({"is_error": true})).collect();
+    let script = json!({"exchanges": [
+        {"respond": {"content": calls}},
+        {"expect": {"tool_results": refused}, "respond": "done"},
+    ]});
+    let server = model(&script.to_string());
+    let mut command = windlass.command(&[
+        "-p",
+        "go",
+        "--plugin-dir",
+        "speaks.wasm",
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        "Write",
+        "Read",
+        "Edit",
+        "Bash(cp:*)",
+    ]);
+    command
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "none");
+    let done = Done::of(&command.output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    server.verify().unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), kept);
+}
