@@ -196,6 +196,44 @@ fn plugins() -> std::path::PathBuf {
     std::env::var_os("WINDLASS_PLUGINS").map_or_else(|| target.join("plugins"), Into::into)
 }
 
+/// Makes a plugin in a language and runs its first test, with the program that `cargo xtask` installed for it.
+fn new_plugin_passes_its_own_test(language: &str, variable: &str, program: &str) {
+    let windlass = Windlass::new();
+    let done = windlass.run(&["plugin", "new", "words", "--lang", language]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let program = plugins().join("../languages").join(program);
+    assert!(
+        program.is_file(),
+        "{} is not there: `cargo xtask setup` installs it",
+        program.display()
+    );
+    let mut command = windlass.command(&["plugin", "test", "words"]);
+    let done = Done::of(&command.env(variable, program).output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.ends_with(": all as expected\n"), "{done:?}");
+    let done = windlass.run(&["plugin", "check", "words/components/words.wasm"]);
+    assert!(
+        done.stdout
+            .contains("CountLines: Counts the lines of a text file."),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn card_5_a_new_plugin_in_javascript_passes_its_own_test() {
+    let program = "node/node_modules/componentize-qjs/bin/componentize-qjs";
+    new_plugin_passes_its_own_test("js", "WINDLASS_COMPONENTIZE_QJS", program);
+}
+
+#[test]
+fn card_5_a_new_plugin_in_python_passes_its_own_test() {
+    new_plugin_passes_its_own_test(
+        "python",
+        "WINDLASS_COMPONENTIZE_PY",
+        "python/bin/componentize-py",
+    );
+}
+
 #[test]
 fn card_5_the_examples_in_rust_pass_their_own_tests() {
     let windlass = Windlass::new();
