@@ -237,7 +237,7 @@ fn card_5_a_new_plugin_in_python_passes_its_own_test() {
 #[test]
 fn card_5_the_examples_in_rust_pass_their_own_tests() {
     let windlass = Windlass::new();
-    for name in ["policy", "audit", "image"] {
+    for name in ["policy", "audit", "images"] {
         let component = plugins().join(format!("{name}.wasm"));
         assert!(
             component.is_file(),
