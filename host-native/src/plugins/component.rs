@@ -4,9 +4,12 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
+    thread,
+    time::Duration,
 };
 
 use bytes::Bytes;
+use wasmtime::component::Component;
 use windlass_core::tool::ToolDefinition;
 
 use super::{
@@ -236,11 +239,30 @@ impl Loaded {
                     from_host: true,
                 });
             }),
-            None => wasmtime::component::Component::from_binary(engine, &self.bytes),
+            None => Component::from_binary(engine, &self.bytes),
         };
         component
+            .and_then(with_images)
             .and_then(|component| runtime.linker.instantiate_pre(&component))
             .and_then(|instance| Linked::new(&instance, Roles::of(self.has_tools, &self.hooks)))
             .map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// How often the images of a component's memories are tried, and how long is waited in between.
+const IMAGE_TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
+/// Makes the images from which memories of instances begin. wasmtime makes them with the first instance, in files in memory that it
+/// seals; where the kernel holds a page of one at that moment, sealing fails (`EBUSY`), and so would the first call.
+fn with_images(component: Component) -> wasmtime::Result<Component> {
+    let mut tries = 1;
+    loop {
+        match component.initialize_copy_on_write_image() {
+            Ok(()) => return Ok(component),
+            Err(error) if tries == IMAGE_TRIES => return Err(error),
+            Err(_) => thread::sleep(BETWEEN_TRIES),
+        }
+        tries += 1;
     }
 }
