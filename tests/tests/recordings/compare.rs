@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     differences::{Difference, Differences},
+    label::{CONVERSATION, lane},
     same::{self, Ids},
     scenario::Scenario,
     seen::{self, Lanes, Seen},
@@ -43,14 +44,48 @@ pub(crate) fn compare(
         told: &told,
         limits,
     };
-    let frames = frames.iter().map(|(label, frame)| (label.as_str(), frame));
-    let came = seen::order(tables, &reader, frames);
+    let came = seen::order(tables, &reader, in_order_of_calls(frames));
     let lanes: BTreeSet<&String> = scenario.frames.keys().chain(came.keys()).collect();
     for lane in lanes {
         let of = |lanes: &Lanes| lanes.get(lane).cloned().unwrap_or_default();
         compared.lane(name, &of(&scenario.frames), &of(&came));
     }
     compared
+}
+
+/// Results of calls that ran side by side come as each is done. Where nothing comes in between, they are put into the order of
+/// their calls: which one was faster is chance.
+fn in_order_of_calls(frames: &[(String, Value)]) -> Vec<(&str, &Value)> {
+    let mut calls = Vec::new();
+    for (_, frame) in frames
+        .iter()
+        .filter(|(_, frame)| frame["type"] == "assistant")
+    {
+        let blocks = frame["message"]["content"].as_array().into_iter().flatten();
+        calls.extend(blocks.filter_map(|block| block["id"].as_str()));
+    }
+    let call_of = |index: usize| {
+        let id = frames[index].1["message"]["content"][0]["tool_use_id"].as_str()?;
+        calls.iter().position(|call| *call == id)
+    };
+    let mut order: Vec<usize> = (0..frames.len()).collect();
+    let conversation = order.iter().copied();
+    let conversation: Vec<usize> = conversation
+        .filter(|index| lane(&frames[*index].0) == CONVERSATION)
+        .collect();
+    let are_results =
+        |one: &usize, next: &usize| call_of(*one).is_some() && call_of(*next).is_some();
+    for places in conversation.chunk_by(are_results) {
+        let mut results = places.to_vec();
+        results.sort_by_key(|index| call_of(*index));
+        for (place, result) in places.iter().zip(results) {
+            order[*place] = result;
+        }
+    }
+    let frames = order.into_iter().map(|index| &frames[index]);
+    frames
+        .map(|(label, frame)| (label.as_str(), frame))
+        .collect()
 }
 
 impl Compared {
@@ -151,6 +186,35 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn results_side_by_side_are_held_against_the_order_of_their_calls() {
+        let call = |id: &str| json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id}]}});
+        let result = |id: &str| json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": id}]}});
+        let frames = |ids: [&str; 3]| -> Vec<(String, Value)> {
+            let named = |label: &str, frame| (label.to_owned(), frame);
+            vec![
+                named("assistant/tool_use", call("a")),
+                named("assistant/tool_use", call("b")),
+                named("assistant/tool_use", call("c")),
+                named("user/tool_result", result(ids[0])),
+                named("transcript_mirror", json!({})),
+                named("user/tool_result", result(ids[1])),
+                named("system/status", json!({})),
+                named("user/tool_result", result(ids[2])),
+            ]
+        };
+        let ids = |frames: &[(String, Value)]| -> Vec<String> {
+            let ordered = in_order_of_calls(frames).into_iter();
+            let ids =
+                ordered.map(|(_, frame)| frame["message"]["content"][0]["tool_use_id"].clone());
+            ids.filter_map(|id| id.as_str().map(str::to_owned))
+                .collect()
+        };
+        assert_eq!(ids(&frames(["b", "a", "c"])), ["a", "b", "c"]);
+        // What comes behind something else came later.
+        assert_eq!(ids(&frames(["c", "b", "a"])), ["b", "c", "a"]);
+    }
 
     #[test]
     fn what_is_missing_new_or_elsewhere_is_told_apart() {
