@@ -13,7 +13,7 @@ use windlass_engine::{
 };
 
 use crate::{
-    plugins::{Inspection, LoadFault, MAX_COMPONENT},
+    plugins::{ComponentGrant, Inspection, KeptGrants, LoadFault, MAX_COMPONENT},
     regular::{self, Link},
     text_path::text_path,
 };
@@ -41,6 +41,10 @@ pub(crate) struct ComponentOnDisk {
     pub(crate) name: String,
     /// The names of its tools.
     tools: Vec<String>,
+    /// What it was granted for good.
+    pub(crate) kept: Option<ComponentGrant>,
+    /// The version of this name that was granted something, where it is another file than this one.
+    pub(crate) granted_before: Option<String>,
 }
 
 /// Why a plugin cannot be loaded. Nothing of it is used.
@@ -141,6 +145,16 @@ impl PluginOnDisk {
         Ok(Some(self))
     }
 
+    /// Notes what its components were granted for good.
+    pub(crate) fn look_up(&mut self, grants: &KeptGrants) {
+        for component in &mut self.components {
+            let kept = grants.components.get(&component.digest);
+            component.kept = kept.map(|kept| kept.grant.clone());
+            let other = grants.other_of_name(&component.name, &component.digest);
+            component.granted_before = other.map(|other| other.version.clone());
+        }
+    }
+
     fn tools(&self) -> impl Iterator<Item = &str> {
         let components = self.components.iter();
         components.flat_map(|component| component.tools.iter().map(String::as_str))
@@ -167,6 +181,8 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
             name: inspection.declaration.name,
             tools: declared.map(|tool| tool.name).collect(),
             path: component,
+            kept: None,
+            granted_before: None,
         });
     }
     Ok(checked)

@@ -7,13 +7,9 @@ use windlass_engine::{
 };
 
 use super::{launch::Launch, start_error::StartError};
-use crate::{
-    Agent, AgentBuilder,
-    plugin_dir::PluginOnDisk,
-    plugins::{GrantFile, KeptGrants},
-};
+use crate::{Agent, plugin_dir::PluginOnDisk, plugins::GrantFile};
 
-/// The plugins of the command line and of a request, and why others are left out.
+/// The plugins of the command line and of a request, with what their components were granted for good, and why others are left out.
 pub(super) fn plugins(
     launch: &Launch,
     request: &ConfigureRequest,
@@ -29,6 +25,15 @@ pub(super) fn plugins(
             Err(error) if launch.needs_plugins => return Err(error.into()),
             Err(error) => left_out.push(error.to_string()),
         }
+    }
+    let grants = GrantFile::of_user();
+    if let Some(grants) =
+        grants.filter(|_| plugins.iter().any(|plugin| !plugin.components.is_empty()))
+    {
+        let grants = grants.read()?;
+        plugins
+            .iter_mut()
+            .for_each(|plugin| plugin.look_up(&grants));
     }
     Ok((plugins, left_out))
 }
@@ -84,60 +89,29 @@ pub(super) fn agent(
     for directory in &flags.add_dirs {
         builder = builder.add_dir(directory);
     }
-    builder = with_components(builder, plugins)?;
+    for component in plugins.iter().flat_map(|plugin| &plugin.components) {
+        builder = match &component.kept {
+            Some(grant) => builder.plugin_pinned(&component.path, &component.digest, grant.clone()),
+            None => builder.plugin(&component.path),
+        };
+    }
     for prices in &launch.price_files {
         builder = builder.prices_file(prices);
     }
     Ok(builder.build()?)
 }
 
-/// The components, each with what was granted to it for good, or with the workspace alone.
-fn with_components(
-    mut builder: AgentBuilder,
-    plugins: &[PluginOnDisk],
-) -> Result<AgentBuilder, StartError> {
-    let components = || plugins.iter().flat_map(|plugin| &plugin.components);
-    if components().next().is_none() {
-        return Ok(builder);
-    }
-    let kept = kept_grants()?;
-    for component in components() {
-        let (path, digest) = (&component.path, &component.digest);
-        builder = match kept.components.get(digest) {
-            Some(kept) => builder.plugin_pinned(path, digest, kept.grant.clone()),
-            None => builder.plugin(path),
-        };
-    }
-    Ok(builder)
-}
-
-fn kept_grants() -> Result<KeptGrants, StartError> {
-    let file = GrantFile::of_user();
-    Ok(file
-        .map(|file| file.read())
-        .transpose()?
-        .unwrap_or_default())
-}
-
 /// What is to be said of components that were granted something before they changed.
-pub(super) fn changed_components(plugins: &[PluginOnDisk]) -> Vec<String> {
-    let Ok(kept) = kept_grants() else {
-        return Vec::new(); // said already
-    };
+pub(super) fn changed_components(plugins: &[PluginOnDisk]) -> impl Iterator<Item = String> {
     let components = plugins.iter().flat_map(|plugin| &plugin.components);
-    components
-        .filter(|component| !kept.components.contains_key(&component.digest))
-        .filter_map(|component| {
-            let other = kept.other_of_name(&component.name, &component.digest)?;
-            Some(format!(
-                "{} is not {} {}, which was granted something: it has the workspace and nothing else. `windlass plugin grant {}` shows what is different",
-                component.path.display(),
-                other.name,
-                other.version,
-                component.path.display(),
-            ))
-        })
-        .collect()
+    let without = components.filter(|component| component.kept.is_none());
+    without.filter_map(|component| {
+        let version = component.granted_before.as_ref()?;
+        let (path, name) = (component.path.display(), &component.name);
+        Some(format!(
+            "{path} is not {name} {version}, which was granted something: it has the workspace and nothing else. `windlass plugin grant {path}` shows what is different"
+        ))
+    })
 }
 
 /// Parses rules. Any invalid one is an error, since its intention is unknown.

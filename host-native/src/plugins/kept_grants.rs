@@ -108,12 +108,6 @@ impl GrantFile {
         Self { path: path.into() }
     }
 
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The grants; none if there is no file.
     ///
     /// # Errors
