@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use wasmtime::{Store, UpdateDeadline, component::Component};
+use wasmtime::component::Component;
 use windlass_builtin::{
     DECLARATION_SECTION,
     section::{PREAMBLE, SectionError, sections},
@@ -12,7 +12,7 @@ use windlass_core::{host::CancelSignal, tool::FsGrant};
 use super::{
     CallLimits,
     authority::Bound,
-    call::{Call, begun},
+    call::Call,
     component::{PluginHost, PluginHostConfig},
     engine::Runtime,
     inspect::Inspection,
@@ -110,15 +110,8 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         bound: Bound::default(),
         reports: Reports::new(None),
     };
-    let state = begun(&PluginHost::new(PluginHostConfig::default()), &limits, call);
-    let mut store = Store::new(&runtime.engine, state);
-    store.limiter(|state| &mut state.meter);
-    store.set_hostcall_fuel(limits.transfer);
-    store.epoch_deadline_callback(|store| {
-        store.data().watch.check()?;
-        Ok(UpdateDeadline::Continue(1))
-    });
-    store.set_epoch_deadline(1);
+    let host = PluginHost::new(PluginHostConfig::default());
+    let mut store = call.begin(&host, &runtime, &limits);
     let _ticking = runtime.ticker.ticking();
     let failed = |error: wasmtime::Error| AuthorError::Failed(trap_text(&error));
     let instance = linked.instantiate(&mut store).map_err(failed)?;

@@ -23,6 +23,7 @@ use super::{
     authority::Bound,
     bindings::windlass::plugin::types as wit,
     component::{Plugin, PluginHost},
+    engine::Runtime,
     host::{CallState, MAX_NOTES},
     limits::Meter,
     linked::Linked,
@@ -110,7 +111,7 @@ impl Plugin {
         let result = self.in_instance(&terms, reports, |linked, store| {
             let tools = linked.tools()?.instantiate(&mut *store)?;
             let result = tools.call_call(&mut *store, &input(call))?;
-            store.data_mut().output = size(&result);
+            store.data_mut().output = content_size(&result) + structured_size(&result);
             Ok(result)
         })?;
         output(result, limits)
@@ -148,29 +149,18 @@ impl Plugin {
         let runtime = self.0.host.runtime().map_err(unavailable)?;
         let config = &self.0.host.config;
         let limits = &self.0.limits;
-        let state = begun(
-            &self.0.host,
-            limits,
-            Call {
-                component: Arc::clone(&self.0.name),
-                watch: Watch::new(
-                    terms.time,
-                    terms.cancel.clone(),
-                    Arc::clone(terms.abandoned),
-                ),
-                reach: self.0.host.config.files.reach(terms.grant)?,
-                bound: self.1.clone(),
-                reports,
-            },
-        );
-        let mut store = Store::new(&runtime.engine, state);
-        store.limiter(|state| &mut state.meter);
-        store.set_hostcall_fuel(limits.transfer);
-        store.epoch_deadline_callback(|store| {
-            store.data().watch.check()?;
-            Ok(UpdateDeadline::Continue(1))
-        });
-        store.set_epoch_deadline(1);
+        let call = Call {
+            component: Arc::clone(&self.0.name),
+            watch: Watch::new(
+                terms.time,
+                terms.cancel.clone(),
+                Arc::clone(terms.abandoned),
+            ),
+            reach: config.files.reach(terms.grant)?,
+            bound: self.1.clone(),
+            reports,
+        };
+        let mut store = call.begin(&self.0.host, runtime, limits);
         if config.usage.is_some() {
             // Counted, not limited: deadlines end calls.
             store
@@ -198,25 +188,41 @@ pub(super) struct Call {
     pub(super) reports: Reports,
 }
 
-/// The state of a call that begins.
-pub(super) fn begun(host: &PluginHost, limits: &CallLimits, call: Call) -> CallState {
-    CallState {
-        meter: Meter::new(limits),
-        watch: call.watch,
-        reach: call.reach,
-        component: call.component,
-        log: host.config.log.clone(),
-        log_left: limits.log,
-        output: 0,
-        handles: 0,
-        wasi: Wasi::default(),
-        calls_left: limits.host_calls,
-        notes_left: MAX_NOTES,
-        bound: call.bound,
-        network: Arc::clone(&host.network),
-        exchanges: Exchanges::new(limits.http),
-        secrets: host.config.secrets.clone(),
-        reports: call.reports,
+impl Call {
+    /// A store in which the call can begin, with its limits and its deadline.
+    pub(super) fn begin(
+        self,
+        host: &PluginHost,
+        runtime: &Runtime,
+        limits: &CallLimits,
+    ) -> Store<CallState> {
+        let state = CallState {
+            meter: Meter::new(limits),
+            watch: self.watch,
+            reach: self.reach,
+            component: self.component,
+            log: host.config.log.clone(),
+            log_left: limits.log,
+            output: 0,
+            handles: 0,
+            wasi: Wasi::default(),
+            calls_left: limits.host_calls,
+            notes_left: MAX_NOTES,
+            bound: self.bound,
+            network: Arc::clone(&host.network),
+            exchanges: Exchanges::new(limits.http),
+            secrets: host.config.secrets.clone(),
+            reports: self.reports,
+        };
+        let mut store = Store::new(&runtime.engine, state);
+        store.limiter(|state| &mut state.meter);
+        store.set_hostcall_fuel(limits.transfer);
+        store.epoch_deadline_callback(|store| {
+            store.data().watch.check()?;
+            Ok(UpdateDeadline::Continue(1))
+        });
+        store.set_epoch_deadline(1);
+        store
     }
 }
 
@@ -267,13 +273,18 @@ fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
     }
 }
 
-/// The size of a result in bytes.
-fn size(result: &wit::ToolResult) -> usize {
+/// The bytes of text and images in a result.
+fn content_size(result: &wit::ToolResult) -> usize {
     let blocks = result.content.iter().map(|block| match block {
         wit::Content::Text(text) => text.len(),
         wit::Content::Image(image) => image.data.len(),
     });
-    blocks.sum::<usize>() + result.structured.as_ref().map_or(0, String::len)
+    blocks.sum()
+}
+
+/// The bytes of its structured output.
+fn structured_size(result: &wit::ToolResult) -> usize {
+    result.structured.as_ref().map_or(0, String::len)
 }
 
 fn input(call: &ToolCall) -> wit::ToolCall {
@@ -294,13 +305,13 @@ fn input(call: &ToolCall) -> wit::ToolCall {
 
 /// Converts the result to the core's type, within its limits.
 fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, CallError> {
-    let size = result.content.iter().map(|block| match block {
-        wit::Content::Text(text) => text.len(),
-        wit::Content::Image(image) => image.data.len(),
-    });
-    within("result", size.sum(), "bytes", limits.content)?;
-    let structured = result.structured.as_ref().map_or(0, String::len);
-    within("structured output", structured, "bytes", limits.structured)?;
+    within("result", content_size(&result), "bytes", limits.content)?;
+    within(
+        "structured output",
+        structured_size(&result),
+        "bytes",
+        limits.structured,
+    )?;
     let observations = result.observed.len();
     within("result", observations, "observations", limits.observations)?;
 

@@ -34,7 +34,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 const COMPILING_MS: u64 = 60_000;
 
 /// What hooks of components may reach, and what they may rely on.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct HookTerms {
     /// What stays closed in them.
     pub(crate) closed: Vec<DenyPattern>,
@@ -200,11 +200,7 @@ enum HookError {
 
 impl HookError {
     fn of_guest(mut reason: String) -> Self {
-        let mut end = reason.len().min(MAX_REASON);
-        while !reason.is_char_boundary(end) {
-            end -= 1;
-        }
-        reason.truncate(end);
+        reason.truncate(reason.floor_char_boundary(MAX_REASON));
         Self::Guest(reason)
     }
 }

@@ -144,10 +144,7 @@ impl CallState {
 
     /// Writes a message of the component to the log, as far as the call has not logged too much.
     pub(super) fn log_line(&mut self, level: LogLevel, message: &str) {
-        let mut end = message.len().min(self.log_left);
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = message.floor_char_boundary(self.log_left);
         self.log_left -= end;
         if end > 0 {
             self.log.write(LogLine {
