@@ -21,7 +21,7 @@ use windlass_core::{
 
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts, Project, builtin::Selection,
-    components::OfFiles, offered_hook, offered_tool::OfferedTool, places, settings,
+    of_files::OfFiles, offered_hook, offered_tool::OfferedTool, places, settings,
 };
 use crate::{
     host::{RunTool, Transport},

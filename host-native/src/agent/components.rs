@@ -13,7 +13,7 @@ use windlass_core::{
     tool::{Access, DenyPattern, GrantRoot, ToolDefinition},
 };
 
-use super::{BuildError, offered_hook::OfferedHook, offered_tool::OfferedTool};
+use super::{BuildError, of_files::OfFiles, offered_hook::OfferedHook, offered_tool::OfferedTool};
 use crate::{
     files::Files,
     host::RunTool,
@@ -150,15 +150,6 @@ impl Components {
         let host = self.host.get_or_insert_with(default_plugin_host);
         host.clone()
     }
-}
-
-/// What component files bring.
-#[derive(Default)]
-pub(super) struct OfFiles {
-    pub(super) tools: Vec<OfferedTool>,
-    pub(super) hooks: Vec<OfferedHook>,
-    /// Their entries in `system/init`.
-    pub(super) infos: Vec<PluginInfo>,
 }
 
 /// A place that no hook reaches, whatever it was granted.

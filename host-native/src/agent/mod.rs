@@ -34,6 +34,7 @@ mod host;
 mod input;
 mod mcp_server;
 mod nested;
+mod of_files;
 mod offered_hook;
 mod offered_tool;
 mod output;

@@ -2,17 +2,7 @@
 
 use std::path::PathBuf;
 
-use windlass_core::message::PluginInfo;
-
-use super::{BuildError, offered_hook::OfferedHook, offered_tool::OfferedTool};
-
-/// What they bring: nothing.
-#[derive(Default)]
-pub(super) struct OfFiles {
-    pub(super) tools: Vec<OfferedTool>,
-    pub(super) hooks: Vec<OfferedHook>,
-    pub(super) infos: Vec<PluginInfo>,
-}
+use super::{BuildError, of_files::OfFiles, offered_tool::OfferedTool};
 
 /// No components.
 #[derive(Default)]

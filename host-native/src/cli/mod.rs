@@ -18,7 +18,6 @@ mod permissions;
 mod person;
 mod plain;
 mod plugin;
-mod plugin_grants;
 mod prompt;
 mod question;
 mod record;

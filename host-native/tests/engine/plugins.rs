@@ -112,9 +112,8 @@ fn policy() -> Vec<u8> {
     guest::hooked(&declaration.to_string(), &with)
 }
 
-#[tokio::test]
-async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
-    let plugin = plugin("lint");
+/// An SDK whose session has that component, and a model that follows a script.
+fn sdk_with_policy(plugin: &tempfile::TempDir, more: &[&str], script: Value) -> Sdk {
     write(plugin.path(), "components/policy.wasm", policy());
     let path = plugin.path().display().to_string();
     let flags = [
@@ -125,9 +124,15 @@ async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
         "--allowedTools",
         "Answer",
     ];
+    Sdk::start(&[&flags, more].concat(), script)
+}
+
+#[tokio::test]
+async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
+    let plugin = plugin("lint");
     let call = calls("Answer", json!({}));
     let denied = json!({"expect": {"tool_results": [{"contains": "no, no.", "is_error": true}]}, "respond": "Well."});
-    let mut sdk = Sdk::start(&flags, json!([call, denied]));
+    let mut sdk = sdk_with_policy(&plugin, &[], json!([call, denied]));
     // A callback of the SDK is a hook of the same session.
     let hooks = json!({"PreToolUse": [{"hookCallbackIds": ["mine"]}]});
     sdk.initialize(json!({"hooks": hooks})).await;
@@ -148,18 +153,8 @@ async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
 #[tokio::test]
 async fn card_3_what_comes_of_a_plugins_hooks_is_in_the_stream() {
     let plugin = plugin("lint");
-    write(plugin.path(), "components/policy.wasm", policy());
-    let path = plugin.path().display().to_string();
-    let flags = [
-        "--plugin-dir",
-        &path,
-        "--components-only",
-        "--include-hook-events",
-        "--allowedTools",
-        "Answer",
-    ];
     let call = calls("Answer", json!({}));
-    let mut sdk = Sdk::start(&flags, json!([call, says("Well.")]));
+    let mut sdk = sdk_with_policy(&plugin, &[], json!([call, says("Well.")]));
     sdk.prompt("go").await;
     let frames = sdk.until("result").await;
     let responses = frames
@@ -181,10 +176,10 @@ async fn card_3_what_comes_of_a_plugins_hooks_is_in_the_stream() {
         "{responses:?}"
     );
     // A person who turns hooks off means these, too.
-    let off = [&flags[..], &["--settings", r#"{"disableAllHooks": true}"#]].concat();
+    let off = ["--settings", r#"{"disableAllHooks": true}"#];
     let call = calls("Answer", json!({}));
     let ran = json!({"expect": {"tool_results": [{"contains": "ok", "is_error": false}]}, "respond": "Well."});
-    let mut sdk = Sdk::start(&off, json!([call, ran]));
+    let mut sdk = sdk_with_policy(&plugin, &off, json!([call, ran]));
     sdk.prompt("go").await;
     sdk.until("result").await;
     sdk.model.verify().unwrap();

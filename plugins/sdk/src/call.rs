@@ -80,10 +80,7 @@ impl ToolResult {
     /// # Errors
     /// [`ToolError`] if the value has no JSON form (a map with keys that are not strings).
     pub fn with_structured<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, ToolError> {
-        let json = serde_json::to_string(value).map_err(|error| {
-            ToolError::new(format!("The structured output has no JSON form: {error}."))
-        })?;
-        self.structured = Some(json);
+        self.structured = Some(structured(value)?);
         Ok(self)
     }
 
@@ -93,4 +90,11 @@ impl ToolResult {
         self.observed.push(observation);
         self
     }
+}
+
+/// The structured output for programs as JSON text.
+pub(crate) fn structured<T: Serialize + ?Sized>(value: &T) -> Result<String, ToolError> {
+    serde_json::to_string(value).map_err(|error| {
+        ToolError::new(format!("The structured output has no JSON form: {error}."))
+    })
 }

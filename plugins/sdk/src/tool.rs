@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ToolCall, ToolError, ToolResult};
+use crate::{ToolCall, ToolError, ToolResult, call::structured};
 
 /// A tool, as `#[tool]` implements it for the function it stands on.
 pub trait Tool {
@@ -79,9 +79,7 @@ pub struct Structured<T>(pub T);
 
 impl<T: Serialize> IntoToolResult for Structured<T> {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
-        let json = serde_json::to_string(&self.0).map_err(|error| {
-            ToolError::new(format!("The structured output has no JSON form: {error}."))
-        })?;
+        let json = structured(&self.0)?;
         Ok(ToolResult {
             structured: Some(json.clone()),
             ..ToolResult::text(json)

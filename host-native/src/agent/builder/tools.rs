@@ -133,31 +133,36 @@ impl AgentBuilder {
     /// ```
     #[cfg(feature = "plugins")]
     pub fn plugin_granted(
-        mut self,
+        self,
         path: impl Into<PathBuf>,
         grant: impl Into<crate::plugins::ComponentGrant>,
     ) -> Self {
-        self.components.files.push(ComponentFile {
-            path: path.into(),
-            grant: grant.into(),
-            digest: None,
-        });
-        self
+        self.component_file(path.into(), grant.into(), None)
     }
 
     /// The same for a component that was granted something when its file had this digest
     /// ([`Inspection::digest`](crate::plugins::Inspection::digest)): another one is not loaded.
     #[cfg(feature = "plugins")]
     pub fn plugin_pinned(
-        mut self,
+        self,
         path: impl Into<PathBuf>,
         digest: impl Into<String>,
         grant: impl Into<crate::plugins::ComponentGrant>,
     ) -> Self {
+        self.component_file(path.into(), grant.into(), Some(digest.into()))
+    }
+
+    #[cfg(feature = "plugins")]
+    fn component_file(
+        mut self,
+        path: PathBuf,
+        grant: crate::plugins::ComponentGrant,
+        digest: Option<String>,
+    ) -> Self {
         self.components.files.push(ComponentFile {
-            path: path.into(),
-            grant: grant.into(),
-            digest: Some(digest.into()),
+            path,
+            grant,
+            digest,
         });
         self
     }

@@ -6,11 +6,11 @@ use serde_json::json;
 use windlass::plugins::{DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, Inspection};
 use windlass_core::tool::Access;
 
+use super::declared_grants;
 use crate::cli::{
     Exit,
     args::PluginCheckArgs,
     plain::{fit, one_line},
-    plugin_grants,
     start_error::StartError,
 };
 
@@ -114,7 +114,7 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
         "imports": inspection.imports,
         "filesystem": declaration.grants.filesystem.access().map(verb),
         "http": declaration.grants.http,
-        "secrets": plugin_grants::secrets_as_json(&declaration.grants),
+        "secrets": declared_grants::secrets_as_json(&declaration.grants),
         "env": declaration.grants.env,
         "state": declaration.grants.state,
         "limits": {
@@ -152,7 +152,7 @@ fn as_text(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> String {
         Some(Access::Write) => "reading and writing, where it is granted",
     };
     line("files", files);
-    for (label, value) in plugin_grants::as_lines(&declaration.grants) {
+    for (label, value) in declared_grants::as_lines(&declaration.grants) {
         line(label, &value);
     }
     line("limits", &limits(&declaration.limits));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use windlass::plugins::{DeclaredGrants, StateScope};
 
-use super::plain::{fit, one_line};
+use crate::cli::plain::{fit, one_line};
 
 /// The columns that the description of a secret may take.
 const DESCRIPTION: usize = 72;

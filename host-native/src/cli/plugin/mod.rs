@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod declared_grants;
 mod error;
 mod grant;
 mod language;
