@@ -211,6 +211,19 @@ fn sess_1_a_result_is_said_only_when_all_before_it_is_kept() {
     assert_eq!(bench.lines.back().unwrap()["state"], "idle");
 }
 
+/// What a reader has seen of the conversation is in the transcript, wherever the engine is killed.
+#[test]
+fn sess_4_an_answer_is_said_only_when_it_is_kept() {
+    let mut bench = Bench::start();
+    bench.prompt("go");
+    bench.append_all();
+    bench.respond(says("done"), "end_turn");
+    let is_said = |bench: &Bench| bench.lines.iter().any(|line| line["type"] == "assistant");
+    assert!(!is_said(&bench), "{:?}", bench.lines);
+    bench.append_all();
+    assert!(is_said(&bench), "{:?}", bench.lines);
+}
+
 #[test]
 fn sess_1_what_is_not_kept_is_no_success() {
     let mut bench = Bench::start();

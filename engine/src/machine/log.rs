@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
-use windlass_core::{EffectId, RawJson, Uuid, effect::Entry, message::TaskStarted};
+use windlass_core::{
+    EffectId, RawJson, Uuid,
+    effect::{Answer, Entry},
+    message::TaskStarted,
+};
 
 use super::{
     Engine,
@@ -110,10 +114,11 @@ impl Engine {
         match &mut self.log {
             Some(log) => {
                 let lines = log.scribe.write(entries);
+                self.outbox.write_begun();
                 self.write(Step::Lines(lines), Then::Persisted(id));
             }
             // No transcript is kept, so there is nothing to lose.
-            None => self.then(Then::Persisted(id), Ok(())),
+            None => self.answer_session(id, Answer::Persisted),
         }
     }
 
@@ -257,9 +262,10 @@ impl Engine {
         match then {
             Then::Nothing => {}
             Then::Persisted(id) => {
+                self.outbox.write_ended();
                 let answer = match result {
-                    Ok(()) => windlass_core::effect::Answer::Persisted,
-                    Err(reason) => windlass_core::effect::Answer::PersistFailed(reason),
+                    Ok(()) => Answer::Persisted,
+                    Err(reason) => Answer::PersistFailed(reason),
                 };
                 self.answer_session(id, answer);
             }
@@ -303,6 +309,7 @@ impl Engine {
     /// Closes the transcript and releases its lease.
     pub(super) fn close_log(&mut self) {
         if let Some(log) = self.log.take() {
+            self.outbox.write_no_more();
             self.outbox.push(Output::Release(log.lease));
         }
     }

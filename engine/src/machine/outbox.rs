@@ -1,4 +1,10 @@
 //! The output: lines and messages, in the order in which things happen.
+//!
+//! A reader takes what it was shown for kept: a message that belongs into the transcript is not given out before the entry of it
+//! has been written (or has failed to be), and the messages after it wait as well, so that their order stays. Requests and replies do
+//! not wait: what they are about must not be late because a disk is slow.
+
+use std::collections::VecDeque;
 
 use serde::Serialize;
 use windlass_core::{Message, Uuid, message::UserMessage};
@@ -22,7 +28,16 @@ pub(super) struct Outbox {
     pub(super) queue: Queue,
     /// The maximum length of a line in bytes, if the reader has a limit.
     longest: Option<usize>,
-    outputs: std::collections::VecDeque<Output>,
+    /// Each with whether it is a message, or what keeps its place among messages.
+    outputs: VecDeque<(bool, Output)>,
+    /// What the reader gets once entries have been written: each with the number of the write that it waits for.
+    unwritten: VecDeque<(u64, Output)>,
+    /// What has waited, and is taken before anything else.
+    released: VecDeque<Output>,
+    /// How many of `unwritten`, at the end, were sent since the last output was taken.
+    latest: usize,
+    /// The number of writes that were begun, and of those that have ended.
+    writes: (u64, u64),
 }
 
 impl Outbox {
@@ -32,16 +47,77 @@ impl Outbox {
             frames,
             queue: Queue::default(),
             longest,
-            outputs: std::collections::VecDeque::new(),
+            outputs: VecDeque::new(),
+            unwritten: VecDeque::new(),
+            released: VecDeque::new(),
+            latest: 0,
+            writes: (0, 0),
         }
     }
 
+    /// Sends what is not for the reader, or for nobody's transcript.
     pub(super) fn push(&mut self, output: Output) {
-        self.outputs.push_back(output);
+        if matches!(output, Output::Exit(_)) {
+            self.write_no_more();
+        }
+        match output {
+            Output::Opened(_) | Output::Fault(_) => self.send(output),
+            output => self.outputs.push_back((false, output)),
+        }
+    }
+
+    /// Sends a message, behind those that wait.
+    fn send(&mut self, message: Output) {
+        match self.unwritten.back() {
+            Some(&(write, _)) => {
+                self.unwritten.push_back((write, message));
+                self.latest += 1;
+            }
+            None => self.outputs.push_back((true, message)),
+        }
+    }
+
+    /// Entries are being written. Messages that were sent since the last [`pop`](Self::pop) wait for it; writes end in the
+    /// order in which they begin.
+    pub(super) fn write_begun(&mut self) {
+        self.writes.0 += 1;
+        let latest = self.unwritten.len() - std::mem::take(&mut self.latest);
+        let waiting = self.unwritten.split_off(latest).into_iter();
+        let outputs = std::mem::take(&mut self.outputs).into_iter();
+        let (messages, others): (VecDeque<_>, VecDeque<_>) =
+            outputs.partition(|(is_message, _)| *is_message);
+        self.outputs = others;
+        let latest = waiting.chain(messages.into_iter().map(|(_, it)| (0, it)));
+        let write = self.writes.0;
+        self.unwritten
+            .extend(latest.map(|(_, output)| (write, output)));
+    }
+
+    /// The first write that was begun and has not ended has ended, with or without success.
+    pub(super) fn write_ended(&mut self) {
+        self.writes.1 = self.writes.0.min(self.writes.1 + 1);
+        self.release();
+    }
+
+    /// No write that was begun will end: nothing waits any longer.
+    pub(super) fn write_no_more(&mut self) {
+        self.writes.1 = self.writes.0;
+        self.release();
+    }
+
+    fn release(&mut self) {
+        let ended = self.writes.1;
+        let count = self.unwritten.partition_point(|(write, _)| *write <= ended);
+        let released = self.unwritten.drain(..count).map(|(_, output)| output);
+        self.released.extend(released);
+        self.latest = self.latest.min(self.unwritten.len());
     }
 
     pub(super) fn pop(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.latest = 0;
+        self.released
+            .pop_front()
+            .or_else(|| self.outputs.pop_front().map(|(_, output)| output))
     }
 
     /// The maximum length of a line in bytes; `None` for no limit.
@@ -49,10 +125,13 @@ impl Outbox {
         self.longest
     }
 
-    /// Writes the frames that result from an event.
+    /// Writes the frames that result from an event: messages.
     pub(super) fn say(&mut self, happened: impl FnOnce(&mut Frames) -> Vec<String>) {
         for line in happened(&mut self.frames) {
-            self.line(line);
+            if self.face == Face::Lines {
+                let line = self.fitted(line);
+                self.send(Output::Line(line));
+            }
         }
     }
 
@@ -63,16 +142,20 @@ impl Outbox {
         }
     }
 
-    /// Writes a line, unless the engine is embedded.
+    /// Writes a line that is no message, unless the engine is embedded.
     pub(super) fn line(&mut self, line: String) {
-        if self.face == Face::Program {
-            return;
+        if self.face == Face::Lines {
+            let line = self.fitted(line);
+            self.push(Output::Line(line));
         }
-        let line = match self.longest {
+    }
+
+    /// A line that the reader can take.
+    fn fitted(&self, line: String) -> String {
+        match self.longest {
             Some(longest) => fitted(line, longest),
             None => line,
-        };
-        self.outputs.push_back(Output::Line(line));
+        }
     }
 
     /// Accepts a prompt.
@@ -120,7 +203,7 @@ impl Outbox {
             }
         }
         self.frames.follow(&message, self.queue.len());
-        self.outputs.push_back(Output::Message(message));
+        self.send(Output::Message(message));
     }
 
     fn user_message(&mut self, user: UserMessage, mut facts: Facts) {
