@@ -1,6 +1,7 @@
 /** Agents, their conversations, and runs: the API that people use. */
 import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
+import { Hooks } from './hooks.js';
 import { Host } from './host.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { Session as Core, init, version } from './wasm.js';
@@ -25,9 +26,12 @@ export class Agent {
       tools.set(definition.name, answers);
       definitions.push(definition);
     };
-    for (const plugin of options.plugins ?? []) {
+    const plugins = options.plugins ?? [];
+    for (const plugin of plugins) {
       for (const definition of plugin.tools) add(definition, { plugin });
     }
+    // Of these the host resolves the files, and no closure's.
+    const hooks = new Hooks(options.hooks ?? {}, plugins, new Set(tools.keys()));
     for (const tool of options.tools ?? []) add(tool.definition, tool);
     const clock = options.clock ?? new SystemClock();
     const cwd = options.cwd ?? '/';
@@ -37,11 +41,13 @@ export class Agent {
       cwd,
       tools,
       endpoint: new Endpoint(options),
-      files: options.files ?? (options.plugins?.length ? new MemoryFileSystem({ clock }) : undefined),
+      files: options.files ?? (plugins.length ? new MemoryFileSystem({ clock }) : undefined),
+      hooks,
+      log: options.pluginLog,
       canUseTool: options.canUseTool,
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
     };
-    this.#spec = spec(options, definitions, cwd);
+    this.#spec = spec(options, definitions, hooks.registrations, cwd);
   }
 
   /** The files that the tools of its plugins work on. */
@@ -78,6 +84,8 @@ export class Session {
   #parts;
   #running;
   #tail;
+  /** What each plugin remembers of this session. */
+  #states = new Map();
 
   /** @private */
   constructor(core, parts) {
@@ -104,7 +112,7 @@ export class Session {
       core.prompt(JSON.stringify(prompt));
       this.#running = run;
       try {
-        await core.drive(new Host(this.#parts, (line) => run[TAKE](line)));
+        await core.drive(new Host(this.#parts, this.#states, (line) => run[TAKE](line)));
       } finally {
         this.#running = undefined;
       }
@@ -266,12 +274,14 @@ export class Run {
 }
 
 /** The options as the core reads them (`windlass_core::task`). */
-function spec(options, tools, cwd) {
+function spec(options, tools, hooks, cwd) {
   return {
     model: options.model,
     max_tokens: options.maxTokens,
     system: options.systemPrompt,
     tools,
+    hooks,
+    include_hook_events: options.includeHookEvents,
     thinking: thinking(options.thinking),
     effort: options.effort,
     betas: options.betas,

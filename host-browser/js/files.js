@@ -1,6 +1,6 @@
 /** The built-in file tools: Read, Write, Edit, Glob and Grep, as one component. */
 import { instantiate } from './files/files.js';
-import { Plugin } from './plugin.js';
+import { Plugin, TRUSTED } from './plugin.js';
 import { readModule, readText } from './assets.js';
 
 let loaded;
@@ -17,5 +17,5 @@ export function fileTools() {
 async function load() {
   const directory = new URL('./files/', import.meta.url);
   const declaration = JSON.parse(await readText(new URL('declaration.json', directory)));
-  return new Plugin(declaration, instantiate, (path) => readModule(new URL(path, directory)));
+  return new Plugin(declaration, instantiate, (path) => readModule(new URL(path, directory)), TRUSTED);
 }

@@ -2,6 +2,7 @@
 
 export class Host {
   #parts;
+  #states;
   #take;
 
   /**
@@ -11,12 +12,16 @@ export class Host {
    * @param {import('./memory-file-system.js').MemoryFileSystem} [parts.files]
    * @param {string} parts.cwd
    * @param {Map<string, object>} parts.tools by name: `{ plugin }` or what `tool` makes
+   * @param {import('./hooks.js').Hooks} parts.hooks
+   * @param {(plugin: string, level: string, message: string) => void} [parts.log] takes what components log
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
+   * @param {Map<object, Map<string, Uint8Array>>} states what each plugin remembers of the session
    * @param {(line: string) => Promise<void>} take takes messages
    */
-  constructor(parts, take) {
+  constructor(parts, states, take) {
     this.#parts = parts;
+    this.#states = states;
     this.#take = take;
   }
 
@@ -43,7 +48,7 @@ export class Host {
   async callTool(effectId, callJson, input, signal, progress) {
     const call = JSON.parse(callJson);
     const found = this.#parts.tools.get(call.name);
-    if (found.plugin) return this.#callPlugin(found.plugin, call, input);
+    if (found.plugin) return found.plugin.call(call, input, this.#offered(found.plugin, call.grant, progress));
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
       const report = (text) => {
@@ -54,10 +59,27 @@ export class Host {
     }));
   }
 
-  #callPlugin(plugin, call, input) {
-    const { files } = this.#parts;
-    if (!files) throw new Error(`${call.name} works on files, and this agent has none: give it \`files\``);
-    return plugin.call(call, input, { files: files.granted(call.grant) });
+  runHook(effectId, callJson, signal) {
+    // It has the directories that were granted by their names, and not the workspace: rules decide about the workspace, and there
+    // is no call here that they could decide about.
+    const { cwd } = this.#parts;
+    const host = (plugin) => {
+      const roots = plugin.directories;
+      return this.#offered(plugin, { cwd, roots, deny: [] });
+    };
+    return this.#parts.hooks.run(callJson, { signal, host });
+  }
+
+  /** What a run of a component may use. */
+  #offered(plugin, grant, progress = () => {}) {
+    const { files, log = () => {} } = this.#parts;
+    if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
+    return {
+      files: (count) => files.granted(grant, count),
+      state: this.#states.get(plugin),
+      progress,
+      log: (level, message) => log(plugin.name, level, message),
+    };
   }
 
   /** Runs work that may take so many milliseconds; its signal fires when it is cancelled, late or done. */

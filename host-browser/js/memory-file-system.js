@@ -72,13 +72,14 @@ export class MemoryFileSystem {
   /**
    * What a call sees: the imports of the interface `windlass:host/filesystem`.
    * @param {{ cwd: string, roots: { path: string, access: string }[], deny: object[] }} grant
+   * @param {() => void} [count] called before everything that is asked of it; may throw
    */
-  granted(grant) {
-    const view = new View(this, grant);
+  granted(grant, count = () => {}) {
+    const view = new View(this, grant, count);
     return {
       Directory,
       roots: () => view.roots(),
-      workingDirectory: () => grant.cwd,
+      workingDirectory: () => view.workingDirectory(),
     };
   }
 
@@ -140,14 +141,22 @@ class View {
   #grant;
   #rules;
 
-  constructor(files, grant) {
+  constructor(files, grant, count) {
     this.#files = files;
     this.#grant = grant;
+    /** Called before everything that is asked of the view; it may throw. */
+    this.count = count;
     this.#rules = new Grant(JSON.stringify(grant));
+  }
+
+  workingDirectory() {
+    this.count();
+    return this.#grant.cwd;
   }
 
   /** A granted file, or one that does not exist yet, shows as its nearest directory with nothing but it in there. */
   roots() {
+    this.count();
     const roots = new Map();
     for (const { path, access } of this.#grant.roots) {
       let directory = absolute('/', path);
@@ -295,6 +304,7 @@ class Directory {
 
   /** The absolute form of a path in this tree, which it must not leave. */
   #at(path) {
+    this.#view.count();
     if (path.includes('\0')) throw 'invalid';
     if (path.startsWith('/') || path.split('/').includes('..')) throw 'not-found';
     return absolute(this.#path, path);

@@ -1,33 +1,56 @@
-/** Tool components: their declarations, and calls in fresh instances. */
+/** Components: their tools and hooks, each run in a fresh instance. */
+import { importsOf, least } from './component-imports.js';
+import { checked } from './declaration.js';
+import { judged } from './judgement.js';
 
-/** The custom section of a component that holds its declaration. */
-const DECLARATION_SECTION = 'windlass:plugin';
+export { declarationOf } from './declaration.js';
+
+/** Traps, one run after another, after which a component is not run any more. */
+const MOST_TRAPS = 3;
+
+/** Bytes of text and images in a result, and of its structured output. */
+const CONTENT = 16 << 20;
+const STRUCTURED = 32 << 20;
+
+/** How long a run of a hook may take when its component declares nothing, in milliseconds. */
+const HOOK_TIMEOUT_MS = 5_000;
+
+/** Access to files, from less to more. */
+const ACCESS = ['none', 'read', 'write'];
+
+/** Way in for what comes with this package, whose files only rules decide about. */
+export const TRUSTED = Symbol('trusted');
 
 /**
- * The tools of a component that `jco transpile --instantiation async` turned into JavaScript.
+ * A component that `jco transpile --instantiation async` turned into JavaScript.
  *
- * A call sees what it was granted and nothing else: the file system view of its grant, no network, no clock.
+ * A run sees what it was granted and nothing else: the file system view of its grant, no network, no clock.
  */
 export class Plugin {
   #instantiate;
   #module;
   #modules = new Map();
   #tail = Promise.resolve();
+  #traps = 0;
+  #may;
 
   /**
-   * @param {{ name: string, tools: object[] }} declaration what {@link declarationOf} reads from the component
+   * @param {object} declaration what {@link declarationOf} reads from the component
    * @param {Function} instantiate what the transpiled module exports
    * @param {(path: string) => Promise<WebAssembly.Module>} module loads a core module that belongs to it
+   * @param {object} [grant] what it may reach of what it declares to need: see `PluginGrant` in `index.d.ts`
    */
-  constructor(declaration, instantiate, module) {
-    // A judge that nobody asks would let everything pass.
-    if (declaration.hooks?.length) {
-      throw new Error(`The component ${declaration.name} has hooks, and this host runs tools only`);
-    }
-    this.name = declaration.name;
-    this.tools = declaration.tools;
+  constructor(declaration, instantiate, module, grant = {}) {
+    const { name, tools, hooks, grants, limits } = checked(declaration);
+    this.name = name;
+    this.hooks = hooks;
     this.#instantiate = instantiate;
     this.#module = module;
+    this.#may = { grant: granted(name, grants, grant), limits };
+    const roots = grant === TRUSTED ? undefined : this.#may.grant.roots;
+    /** The directories that were granted by their paths. */
+    this.directories = this.#may.grant.roots.filter(({ path }) => path !== '');
+    this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: roots } : tool));
   }
 
   /**
@@ -36,39 +59,62 @@ export class Plugin {
    *
    * @param {{ name: string, observed: object[] }} call
    * @param {string} input the input as the model spelled it
+   * @param {object} host what the call may use: see `importsOf`
    */
-  call(call, input, { files, log = () => {} }) {
-    const done = this.#tail.then(() => this.#run(call, input, files, log));
+  call({ name, observed }, input, host) {
+    return this.#next(async () => {
+      const result = await this.#run(host, (instance) => instance.call({ name, input, observed }));
+      return encoded(this.name, result, this.#may.limits);
+    });
+  }
+
+  /**
+   * Runs a hook; gives its output as the core reads it.
+   *
+   * @param {{ name: string, kind: string, event: string }} hook as declared
+   * @param {{ input: object, tool_use_id?: string }} call
+   * @param {string} input its input as JSON
+   * @param {object} host what the run may use, and `enforcing`: see `judged`
+   */
+  hook({ name, kind, event }, call, input, host) {
+    const occurred = { hook: name, event, input, toolUseId: call.tool_use_id ?? undefined };
+    return this.#next(async () => {
+      if (kind === 'observer') {
+        await this.#run(host, (instance) => instance.observe(occurred));
+        return {}; // whatever it did, its answer is the one that says nothing
+      }
+      return judged(await this.#run(host, (instance) => instance.judge(occurred)), { event, input: call.input }, host.enforcing);
+    });
+  }
+
+  /** The limit of a hook in milliseconds. */
+  hookTimeout({ timeout_ms: own }) {
+    return least(this.#may.limits.timeout_ms, own ?? HOOK_TIMEOUT_MS);
+  }
+
+  #next(run) {
+    const done = this.#tail.then(run);
     this.#tail = done.catch(() => {});
     return done;
   }
 
-  async #run({ name, observed }, input, files, log) {
-    const imports = {
-      'windlass:host/types': {},
-      'windlass:host/filesystem': files,
-      'windlass:host/http': NO_NETWORK,
-      'windlass:host/secrets': NO_SECRETS,
-      'windlass:host/state': NO_STATE,
-      'windlass:host/config': { get: () => undefined },
-      'windlass:host/progress': { report() {} },
-      'windlass:host/log': { log },
-      'windlass:plugin/types': {},
-    };
-    const instance = await this.#instantiate((path) => this.#compiled(path), imports);
-    let result;
+  async #run(host, enter) {
+    if (this.#traps >= MOST_TRAPS) {
+      throw new Error(
+        `The component ${this.name} trapped ${MOST_TRAPS} times in a row, and runs again when it is loaded anew`,
+      );
+    }
+    const instance = await this.#instantiate((path) => this.#compiled(path), importsOf(this.#may, host));
     try {
-      result = instance.call({ name, input, observed });
+      const result = enter(instance);
+      this.#traps = 0;
+      return result;
     } catch (cause) {
+      // What a function with an error in its type returned: the component works.
+      if (cause?.payload !== undefined) throw new Error(String(cause.payload).slice(0, 16 << 10));
+      this.#traps += 1;
       throw new Error(`The component ${this.name} stopped in the middle of the call: ${cause?.message ?? cause}`, { cause });
     }
-    const json = JSON.stringify({
-      content: result.content.map(block),
-      is_error: result.isError,
-      observed: result.observed.map((seen) => ({ path: seen.path, digest: seen.digest, whole: seen.whole })),
-    });
-    // The structured output is JSON already; reading and writing it would respell its numbers.
-    return `${json.slice(0, -1)},"structured":${result.structured ?? 'null'}}`;
   }
 
   /** Compiled once; instances are what is fresh. */
@@ -78,23 +124,50 @@ export class Plugin {
   }
 }
 
-/** What the resource `body` would be. */
-class Body {}
-
-const NO_NETWORK = {
-  Body,
-  send() {
-    throw { tag: 'refused', val: 'this component was granted no network' };
-  },
-};
-
-const NO_SECRETS = { available: () => false, send: NO_NETWORK.send };
-
-function noState() {
-  throw 'not-granted';
+/** What a plugin may reach: what it declares and was granted, both. What it never asked for cannot be granted. */
+function granted(name, declared, grant) {
+  if (grant === TRUSTED) return { roots: [], env: new Map(), state: false };
+  const refuse = (what) => {
+    throw new Error(`The component ${name} cannot be granted ${what}`);
+  };
+  for (const key of Object.keys(grant)) {
+    if (!['workspace', 'directories', 'env', 'state'].includes(key)) refuse(`\`${key}\`, which this host does not hand out`);
+  }
+  const most = ACCESS.indexOf(declared.filesystem ?? 'none');
+  const roots = Object.entries(grant.directories ?? {});
+  if (grant.workspace) roots.unshift(['', grant.workspace]);
+  const within = roots.map(([path, access]) => {
+    if (ACCESS.indexOf(access) < 1) refuse(`the access \`${access}\`: there are \`read\` and \`write\``);
+    if (path !== '' && !path.startsWith('/')) refuse(`the directory \`${path}\`, whose path is not absolute`);
+    return { path, access: ACCESS[Math.min(ACCESS.indexOf(access), most)] };
+  });
+  const env = new Map(Object.entries(grant.env ?? {}));
+  for (const variable of env.keys()) {
+    if (!declared.env?.includes(variable)) refuse(`the variable \`${variable}\`, for which it does not ask`);
+  }
+  if (grant.state && (declared.state ?? 'none') === 'none') refuse('state, for which it does not ask');
+  return { roots: most === 0 ? [] : within, env, state: Boolean(grant.state) };
 }
 
-const NO_STATE = { get: noState, set: noState, remove: noState, keys: noState };
+/** What writes files changes something, whatever it says of itself. */
+function annotations({ annotations = {}, paths = [] }) {
+  const writes = paths.some((path) => path.access === 'write');
+  return { ...annotations, readOnly: Boolean(annotations.readOnly) && !writes };
+}
+
+function encoded(component, { content, isError, structured, observed }, limits) {
+  const most = least(limits.output_bytes, CONTENT);
+  const size = content.reduce((sum, { tag, val }) => sum + (tag === 'text' ? val : val.data).length, 0);
+  if (size > most) throw new Error(`The component ${component} gave a result of ${size} bytes, the limit is ${most}`);
+  if (structured?.length > STRUCTURED) throw new Error(`The component ${component} gave too much structured output`);
+  const json = JSON.stringify({
+    content: content.map(block),
+    is_error: isError,
+    observed: observed.map((seen) => ({ path: seen.path, digest: seen.digest, whole: seen.whole })),
+  });
+  // The structured output is JSON already; reading and writing it would respell its numbers.
+  return `${json.slice(0, -1)},"structured":${structured ?? 'null'}}`;
+}
 
 function block({ tag, val }) {
   if (tag === 'text') return { type: 'text', text: val };
@@ -109,45 +182,4 @@ function base64(bytes) {
     text += String.fromCharCode(...bytes.subarray(start, start + PIECE));
   }
   return btoa(text);
-}
-
-/**
- * The declaration that a component carries in a custom section.
- * @param {Uint8Array} component
- */
-export function declarationOf(component) {
-  const found = [...customSections(component)].filter(([name]) => name === DECLARATION_SECTION);
-  if (found.length !== 1) {
-    throw new Error(`the component has ${found.length} custom sections \`${DECLARATION_SECTION}\`, and needs one`);
-  }
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(found[0][1]));
-}
-
-/** The custom sections at the top level: names and contents. */
-function* customSections(bytes) {
-  const MAGIC = [0, 0x61, 0x73, 0x6d];
-  if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) throw new Error('not WebAssembly');
-  let at = 8;
-  while (at < bytes.length) {
-    const id = bytes[at];
-    const [size, start] = leb128(bytes, at + 1);
-    const end = start + size;
-    if (end > bytes.length) throw new Error(`damaged WebAssembly: the section at byte ${at} does not fit the file`);
-    if (id === 0) {
-      const [length, from] = leb128(bytes, start);
-      yield [new TextDecoder().decode(bytes.subarray(from, from + length)), bytes.subarray(from + length, end)];
-    }
-    at = end;
-  }
-}
-
-/** An unsigned number of at most 32 bits at a place, and the place after it. */
-function leb128(bytes, at) {
-  let value = 0;
-  for (let i = 0; i < 5 && at + i < bytes.length; i += 1) {
-    const byte = bytes[at + i];
-    value += (byte & 0x7f) * 2 ** (7 * i);
-    if (byte < 0x80) return [value, at + i + 1];
-  }
-  throw new Error(`damaged WebAssembly: no number at byte ${at}`);
 }

@@ -11,13 +11,17 @@ use std::{
 
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_util::stream;
+use futures_util::{
+    future::{self, Either},
+    stream,
+};
 use js_sys::{Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use windlass_core::{
     EffectId, RawJson,
     effect::{Answer, HttpFailure, HttpFailureKind},
+    hook::HookAnswer,
     host::{CancelSignal, Cancelled},
     tool::{ToolCall, ToolResult},
 };
@@ -184,6 +188,35 @@ fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
                 ))
             }),
         Err(exception) => ToolResult::error(reason(&exception)),
+    }
+}
+
+/// The answer of a hook: its output, or the reason why there is none. When it is cancelled, its signal fires and nobody waits for
+/// it any longer; dropping the stream has the same effect.
+pub(crate) fn hook_answer(
+    ran: Promise,
+    abort: Abort,
+    cancel: CancelSignal,
+) -> impl Stream<Item = Answer> {
+    stream::once(async move {
+        match future::select(JsFuture::from(ran), cancel.cancelled()).await {
+            Either::Left((settled, _)) => {
+                abort.disarm();
+                Answer::Hook(output(settled))
+            }
+            Either::Right(_) => Answer::Cancelled,
+        }
+    })
+}
+
+fn output(settled: Result<JsValue, JsValue>) -> HookAnswer {
+    match settled {
+        Ok(value) => match value.as_string().map(RawJson::parse) {
+            Some(Ok(output)) => HookAnswer::Output(output),
+            Some(Err(error)) => HookAnswer::Failed(format!("its output is no JSON: {error}")),
+            None => HookAnswer::Failed("it gave no output".to_owned()),
+        },
+        Err(exception) => HookAnswer::Failed(reason(&exception)),
     }
 }
 

@@ -12,12 +12,13 @@ use windlass_core::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
         ResolvedPath,
     },
+    hook::HookCall,
     host::CancelSignal,
     tool::ToolCall,
 };
 
 use crate::{
-    answers::{ToolAnswers, exchange, to_json},
+    answers::{ToolAnswers, exchange, hook_answer, to_json},
     imports::{Abort, WasmHost, reason},
     inputs::Inputs,
 };
@@ -88,6 +89,17 @@ impl Host for BrowserHost {
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
         ToolAnswers::start(&self.js, id, &call, &cancel)
+    }
+
+    fn run_hook(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let abort = Abort::new();
+        let ran = (self.js).run_hook(&id.to_string(), &to_json(&call), &abort.signal());
+        hook_answer(ran, abort, cancel)
     }
 
     async fn ask_permission(&self, _: EffectId, request: PermissionRequest) -> PermissionResponse {

@@ -48,6 +48,10 @@ extern "C" {
         progress: &Function,
     ) -> Promise;
 
+    /// Runs a hook: the call is JSON, and so is the output that it resolves to. Rejects with the reason if there is none.
+    #[wasm_bindgen(method, js_name = runHook)]
+    pub(crate) fn run_hook(this: &WasmHost, effect: &str, call: &str, signal: &JsValue) -> Promise;
+
     /// Asks for a permission decision; request and response are JSON.
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;

@@ -42,6 +42,34 @@ fn module(variable: &str, usual: &str) -> PathBuf {
     built(env::var_os(variable).map_or_else(|| target_directory().join(usual), PathBuf::from))
 }
 
+/// A component of the plugins that are built for the tests: in `$WINDLASS_PLUGINS`, else `plugins` in the target directory.
+///
+/// # Panics
+/// When it was not built, with the command that does.
+#[must_use]
+pub fn plugin(name: &str) -> PathBuf {
+    let directory = env::var_os("WINDLASS_PLUGINS")
+        .map_or_else(|| target_directory().join("plugins"), PathBuf::from);
+    let file = directory.join(format!("{name}.wasm"));
+    assert!(
+        file.is_file(),
+        "{} is missing: run `cargo xtask test` once",
+        file.display()
+    );
+    file
+}
+
+/// A Node that runs what jco makes of JavaScript components, which needs 22: the one among the packages of the tests, else the
+/// one on `PATH`.
+#[must_use]
+pub fn newer_node() -> PathBuf {
+    let packages = repository().join("tests/node_modules");
+    let names = ["linux-x64", "linux-arm64", "darwin-x64"];
+    let installed = names.map(|name| packages.join(format!("node-{name}/bin/node")));
+    let found = installed.into_iter().find(|node| node.is_file());
+    found.unwrap_or_else(|| "node".into())
+}
+
 /// A Chromium: `$WINDLASS_CHROMIUM`, else the first one on `PATH`.
 ///
 /// # Panics

@@ -12,25 +12,6 @@ use crate::setup::npm;
 use crate::wasm_toolchain::TARGET;
 use crate::workspace::Workspace;
 
-/// Transpiles one component into a directory, and writes its declaration there, which would be lost otherwise. Node
-/// runs it in the directory of `node_modules`, so that it finds jco there.
-const TRANSPILE: &str = r"
-import { readFile, writeFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
-import { transpileBytes, writeFiles } from '@bytecodealliance/jco-transpile';
-const [component, name, host, outDir] = process.argv.slice(1);
-const { declarationOf } = await import(pathToFileURL(`${host}/plugin.js`));
-const bytes = await readFile(component);
-const { files } = await transpileBytes(bytes, {
-  name,
-  instantiation: 'async',
-  nodejsCompat: false,
-  tlaCompat: false,
-});
-await writeFiles(files, { baseDir: outDir });
-await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes)));
-";
-
 /// The paths of the artefacts.
 pub(crate) struct Artefacts {
     /// The core alone as a shippable module, to show that it has no imports.
@@ -97,8 +78,7 @@ fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {
         process::run(
             workspace
                 .command(npm::node()?)
-                .current_dir(packages)
-                .args(["--input-type=module", "--eval", TRANSPILE])
+                .arg(packages.join("browser/transpile.js"))
                 .arg(components.join("files.component.wasm"))
                 .arg("files")
                 .arg(browser)

@@ -9,16 +9,17 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
 use windlass_tests::artefacts;
 
-use crate::{facts::Facts, pages::Pages};
+use crate::pages::Pages;
 
 /// Longer than a page takes on a busy machine: past it something hangs.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// Opens a page and gives what it posts to `/report`.
-pub(crate) fn report_of(page: &str, facts: &Facts) -> String {
-    let pages = Pages::serve(facts.bundle.to_string());
+/// Opens a page, which gets this bundle and the plugins of a directory, and gives what it posts to `/report`.
+pub(crate) fn report_of(page: &str, bundle: &Value, plugins: &Path) -> String {
+    let pages = Pages::serve(bundle.to_string(), plugins.to_owned());
     let profile = tempfile::tempdir().unwrap();
     let browser = Browser::open(&pages.url(page), profile.path());
     let report = pages.report(LIMIT);

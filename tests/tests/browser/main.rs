@@ -6,6 +6,7 @@ mod facts;
 mod native;
 mod node;
 mod pages;
+mod plugins;
 
 use std::{fs, path::Path};
 
@@ -24,14 +25,22 @@ fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in
 #[test]
 fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in_chromium() {
     let facts = Facts::of_the_demo();
-    let there = split_outcome(&chromium::report_of("/tests/page.html", &facts));
+    let there = split_outcome(&chromium::report_of(
+        "/tests/page.html",
+        &facts.bundle,
+        Path::new(""),
+    ));
     compare(&facts, &there);
 }
 
 #[test]
 fn card_3_the_page_of_the_demo_repairs_the_project_with_the_file_component() {
     let facts = Facts::of_the_demo();
-    let report = chromium::report_of("/package/demo/index.html?fast", &facts);
+    let report = chromium::report_of(
+        "/package/demo/index.html?fast",
+        &facts.bundle,
+        Path::new(""),
+    );
     let seen: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(seen["errors"], Value::Array(Vec::new()), "{report}");
     assert!(
@@ -65,6 +74,11 @@ fn card_3_the_page_of_the_demo_repairs_the_project_with_the_file_component() {
 #[test]
 fn card_3_a_component_in_javascript_reaches_only_what_its_call_was_granted() {
     node::test("files.test.js");
+}
+
+#[test]
+fn card_3_components_in_javascript_get_no_more_than_they_ask_for_and_are_granted() {
+    node::test("plugins.test.js");
 }
 
 #[test]

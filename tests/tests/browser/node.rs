@@ -2,6 +2,7 @@
 
 use std::{
     io::Read,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
@@ -21,6 +22,26 @@ pub(crate) fn run(facts: &Facts) -> String {
     node.arg(artefacts::browser_package())
         .arg(facts.bundle_file());
     output(node)
+}
+
+/// Runs a session with plugins; gives its outcome.
+pub(crate) fn plugins(directory: &Path, scenario: &Path) -> String {
+    let mut node = Command::new(artefacts::newer_node());
+    node.arg(artefacts::repository().join("tests/browser/plugins-node.js"))
+        .arg(artefacts::browser_package())
+        .arg(directory)
+        .arg(scenario);
+    output(node)
+}
+
+/// Turns a component into JavaScript, in a folder of its name.
+pub(crate) fn transpile(component: &Path, name: &str, directory: &Path) {
+    let mut node = command("transpile.js");
+    node.arg(component)
+        .arg(name)
+        .arg(artefacts::browser_package())
+        .arg(directory.join(name));
+    output(node);
 }
 
 /// Runs a file of tests by Node's own runner.

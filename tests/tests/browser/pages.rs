@@ -4,7 +4,7 @@ use std::{
     convert::Infallible,
     fs,
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -30,11 +30,12 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Serves the package, the pages of the tests, and this bundle of a demonstration.
-    pub(crate) fn serve(bundle: String) -> Self {
+    /// Serves the package, the pages of the tests, this bundle of a demonstration, and plugins, which are in this directory.
+    pub(crate) fn serve(bundle: String, plugins: PathBuf) -> Self {
         let (report, reports) = mpsc::channel();
         let site = Arc::new(Site {
             bundle,
+            plugins,
             report,
             asked: Mutex::default(),
         });
@@ -91,6 +92,7 @@ impl Drop for Pages {
 
 struct Site {
     bundle: String,
+    plugins: PathBuf,
     report: mpsc::Sender<String>,
     asked: Mutex<Vec<String>>,
 }
@@ -132,7 +134,10 @@ impl Site {
         match path {
             "/bundle.json" | "/package/demo/bundle.json" => Some(self.bundle.clone().into_bytes()),
             "/package/demo/index.html" => observed(path),
-            _ => file(path),
+            _ => match path.strip_prefix("/plugins/") {
+                Some(plugin) => fs::read(self.plugins.join(plugin)).ok(),
+                None => file(path),
+            },
         }
     }
 }

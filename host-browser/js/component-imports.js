@@ -1,0 +1,123 @@
+/** What a component can call while it runs: the interfaces `windlass:host`, with the limits of one call. */
+
+/** Calls of functions of the host, and characters of log messages, when a component declares nothing less. */
+const HOST_CALLS = 1_000_000;
+const LOG = 64 << 10;
+
+/** Reports of progress of one call, and characters of the longest one; what is more is left out. */
+const REPORTS = 100;
+const LONGEST_REPORT = 200;
+
+/** Bytes of a key and of a value, and bytes and number of all values that a plugin remembers. */
+const LONGEST_KEY = 120;
+const LARGEST_VALUE = 1 << 20;
+const MOST_BYTES = 16 << 20;
+const MOST_VALUES = 1_000;
+
+/**
+ * The imports of one call.
+ *
+ * @param {object} plugin
+ * @param {object} plugin.grant what it declares and was granted: `state`, `env`
+ * @param {object} plugin.limits as declared
+ * @param {object} call
+ * @param {(count: () => void) => object} call.files what the call sees of the files; calls `count` before each access
+ * @param {Map<string, Uint8Array>} call.state what the plugin remembers of this session
+ * @param {(text: string) => void} call.progress
+ * @param {(level: string, message: string) => void} call.log
+ */
+export function importsOf({ grant, limits }, { files, state, progress, log }) {
+  const count = counter(least(limits.host_calls, HOST_CALLS));
+  const counted = (functions) =>
+    Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, (...given) => (count(), run(...given))]));
+  return handedOut({
+    'windlass:host/types': {},
+    'windlass:host/filesystem': files(count),
+    'windlass:host/http': { Body, ...counted({ send: noNetwork }) },
+    'windlass:host/secrets': counted({ available: () => false, send: noNetwork }),
+    'windlass:host/state': counted(grant.state ? remembering(state) : REMEMBERING_NOTHING),
+    'windlass:host/config': counted({ get: (name) => grant.env.get(name) }),
+    'windlass:host/progress': counted({ report: reporter(progress) }),
+    'windlass:host/log': counted({ log: logger(log, least(limits.log_bytes, LOG)) }),
+    'windlass:plugin/types': {},
+    'windlass:plugin/hooks': {},
+  });
+}
+
+/** These interfaces and no other: what imports more is told so. */
+function handedOut(interfaces) {
+  return new Proxy(interfaces, {
+    get(known, name) {
+      if (!Object.hasOwn(known, name)) throw new Error(`it imports \`${String(name)}\`, which this host does not hand out`);
+      return known[name];
+    },
+  });
+}
+
+/** What a component declares to need, where that is less than the most there is. */
+export function least(declared, most) {
+  return Math.min(declared ?? most, most);
+}
+
+function counter(limit) {
+  let left = limit;
+  return () => {
+    left -= 1;
+    // No case of a WIT error: it ends the call.
+    if (left < 0) throw new Error(`it called the host more than ${limit} times (\`host_calls\`)`);
+  };
+}
+
+/** The resource `body`, of which there is none. */
+class Body {}
+
+function noNetwork() {
+  throw { tag: 'refused', val: 'this component was granted no network' };
+}
+
+function notGranted() {
+  throw 'not-granted';
+}
+
+const REMEMBERING_NOTHING = { get: notGranted, set: notGranted, remove: notGranted, keys: notGranted };
+
+function remembering(values) {
+  const key = (given) => {
+    const bytes = new TextEncoder().encode(given).length;
+    if (bytes === 0 || bytes > LONGEST_KEY || /\p{Cc}/u.test(given)) throw 'invalid';
+    return given;
+  };
+  const size = ([name, value]) => name.length + value.length;
+  return {
+    get: (name) => values.get(key(name))?.slice(),
+    set(name, value) {
+      const others = [...values].filter(([other]) => other !== key(name));
+      const bytes = others.reduce((sum, entry) => sum + size(entry), size([name, value]));
+      if (value.length > LARGEST_VALUE || bytes > MOST_BYTES || others.length >= MOST_VALUES) throw 'full';
+      values.set(name, Uint8Array.from(value));
+    },
+    remove(name) {
+      values.delete(key(name));
+    },
+    keys: (prefix) => [...values.keys()].filter((name) => name.startsWith(prefix)).sort(),
+  };
+}
+
+function reporter(tell) {
+  let left = REPORTS;
+  return (message, fraction) => {
+    left -= 1;
+    if (left < 0) return;
+    const text = [...message.slice(0, 2 * LONGEST_REPORT)].slice(0, LONGEST_REPORT).join('');
+    tell(fraction >= 0 && fraction <= 1 ? `${text} (${Math.round(fraction * 100)} %)` : text);
+  };
+}
+
+function logger(write, limit) {
+  let left = limit;
+  return (level, message) => {
+    const kept = message.slice(0, left);
+    left -= kept.length;
+    if (kept !== '') write(level, kept);
+  };
+}

@@ -1,0 +1,99 @@
+/** What a component declares about itself (`wit/README.md`). */
+
+/** The custom section of a component that holds its declaration. */
+const SECTION = 'windlass:plugin';
+
+/** The version of `windlass:plugin` that this host implements. */
+const WIT = '0.1.0';
+
+/** The keys that something here enforces; any other is refused, so that whoever reads a declaration can rely on it. */
+const KEYS = {
+  '': ['name', 'version', 'wit', 'tools', 'hooks', 'grants', 'limits'],
+  tools: ['name', 'description', 'input_schema', 'annotations', 'paths', 'retry', 'timeout_ms'],
+  hooks: ['name', 'event', 'matcher', 'kind', 'timeout_ms'],
+  grants: ['filesystem', 'http', 'secrets', 'env', 'state'],
+  limits: ['memory_bytes', 'timeout_ms', 'output_bytes', 'log_bytes', 'host_calls', 'http_bytes'],
+};
+
+/** Names of tools and hooks: what the Messages API takes. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Events at which something can be refused. */
+const REFUSABLE = ['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'UserPromptExpansion', 'WorktreeCreate'];
+
+/**
+ * The declaration that a component carries in a custom section.
+ * @param {Uint8Array} component
+ */
+export function declarationOf(component) {
+  const found = [...customSections(component)].filter(([name]) => name === SECTION);
+  if (found.length !== 1) {
+    throw new Error(`the component has ${found.length} custom sections \`${SECTION}\`, and needs one`);
+  }
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(found[0][1]));
+}
+
+/**
+ * The declaration with what was left out filled in.
+ * @throws where it has a key that nothing enforces, or a value that nothing could keep
+ */
+export function checked(declaration) {
+  const fault = (what) => new Error(`The component ${declaration?.name ?? '?'} cannot be loaded: ${what}`);
+  const only = (part, value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault(`\`${part}\` is no object`);
+    const unknown = Object.keys(value).find((key) => !KEYS[part].includes(key));
+    if (unknown !== undefined) throw fault(`it declares \`${unknown}\`, which this host does not know`);
+    return value;
+  };
+  const named = (part, list = []) => {
+    const names = list.map((item) => only(part, item).name);
+    const bad = names.find((name, i) => typeof name !== 'string' || !NAME.test(name) || names.indexOf(name) !== i);
+    if (bad !== undefined) throw fault(`the name ${JSON.stringify(bad)} in \`${part}\` is misspelt, or there twice`);
+    return list;
+  };
+  only('', declaration);
+  if (declaration.wit !== WIT) throw fault(`it was made for version ${declaration.wit} of windlass:plugin, and this host has ${WIT}`);
+  const hooks = named('hooks', declaration.hooks);
+  for (const { name, kind, event } of hooks) {
+    if (kind !== 'judge' && kind !== 'observer') throw fault(`its hook \`${name}\` is neither a judge nor an observer`);
+    if (kind === 'judge' && !REFUSABLE.includes(event)) {
+      throw fault(`its hook \`${name}\` is a judge of ${event}, at which nothing can be refused: make it an observer`);
+    }
+  }
+  return {
+    name: declaration.name,
+    tools: named('tools', declaration.tools),
+    hooks,
+    grants: only('grants', declaration.grants ?? {}),
+    limits: only('limits', declaration.limits ?? {}),
+  };
+}
+
+/** The custom sections at the top level: names and contents. */
+function* customSections(bytes) {
+  const MAGIC = [0, 0x61, 0x73, 0x6d];
+  if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) throw new Error('not WebAssembly');
+  let at = 8;
+  while (at < bytes.length) {
+    const id = bytes[at];
+    const [size, start] = leb128(bytes, at + 1);
+    const end = start + size;
+    if (end > bytes.length) throw new Error(`damaged WebAssembly: the section at byte ${at} does not fit the file`);
+    if (id === 0) {
+      const [length, from] = leb128(bytes, start);
+      yield [new TextDecoder().decode(bytes.subarray(from, from + length)), bytes.subarray(from + length, end)];
+    }
+    at = end;
+  }
+}
+
+/** An unsigned number of at most 32 bits at a place, and the place after it. */
+function leb128(bytes, at) {
+  let value = 0;
+  for (let i = 0; i < 5 && at + i < bytes.length; i += 1) {
+    const byte = bytes[at + i];
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return [value, at + i + 1];
+  }
+  throw new Error(`damaged WebAssembly: no number at byte ${at}`);
+}
