@@ -32,8 +32,8 @@ const START = 1_767_225_600_000;
  * A clock that stands still as long as anything can go on, and jumps to the next awaited moment when nothing
  * can: sleeping costs no time, and the order of events does not depend on the machine.
  *
- * "Nothing can go on" means that the engine has run out of microtasks. Work that waits for the outside, such as a
- * real request, is not seen: use it with the scripted model.
+ * "Nothing can go on" means that the engine has run out of microtasks, and that no component is loaded or run. Other work
+ * that waits for the outside, such as a real request, is not seen: use it with the scripted model.
  */
 export class VirtualClock {
   #now = 0;
@@ -41,6 +41,7 @@ export class VirtualClock {
   /** Those who wait: `{ until, order, wake }`. */
   #waiting = new Set();
   #jumping = false;
+  #working = 0;
 
   mono() {
     return this.#now;
@@ -65,11 +66,22 @@ export class VirtualClock {
     });
   }
 
+  /** Stands still until this work, which does not wait for the clock, is done. */
+  during(work) {
+    this.#working += 1;
+    const done = () => {
+      this.#working -= 1;
+      this.#jumpWhenIdle();
+    };
+    work.then(done, done);
+  }
+
   #jumpWhenIdle() {
-    if (this.#jumping) return;
+    if (this.#jumping || this.#working > 0) return;
     this.#jumping = true;
     nextTask(() => {
       this.#jumping = false;
+      if (this.#working > 0) return;
       const waiting = [...this.#waiting].sort((a, b) => a.until - b.until || a.order - b.order);
       if (waiting.length === 0) return;
       this.#now = Math.max(this.#now, waiting[0].until);

@@ -72,12 +72,13 @@ export class Host {
 
   /** What a run of a component may use. */
   #offered(plugin, grant, progress = () => {}) {
-    const { files, log = () => {} } = this.#parts;
+    const { clock, files, log = () => {} } = this.#parts;
     if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
     return {
       files: (count) => files.granted(grant, count),
       state: this.#states.get(plugin),
       progress,
+      during: (work) => clock.during?.(work),
       log: (level, message) => log(plugin.name, level, message),
     };
   }

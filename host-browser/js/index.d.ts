@@ -10,6 +10,12 @@ export interface AgentOptions {
   tools?: Tool[];
   /** Components with tools: see {@link Plugin} and `windlass/files`. */
   plugins?: Plugin[];
+  /** Takes what components log: the plugin's name, the level and the message. */
+  pluginLog?: (plugin: string, level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
+  /** Callbacks at events, as in the TypeScript Agent SDK. What a callback throws is reported, and the run goes on. */
+  hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
+  /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */
+  includeHookEvents?: boolean;
   /** The files that the tools of plugins work on; an empty tree if left out. */
   files?: MemoryFileSystem;
   /** The working directory: absolute. */
@@ -88,6 +94,25 @@ export interface RetryPolicy {
   honourRetryAfter?: boolean;
 }
 
+/** An event of a session: `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `Stop`, … */
+export type HookEvent = string;
+
+/** Hooks of one event (Agent SDK reference, `HookCallbackMatcher`). */
+export interface HookCallbackMatcher {
+  /** The tools that they run for, or what else the event is about; everything if left out. */
+  matcher?: string;
+  hooks: HookCallback[];
+  /** How long each may take, in seconds; default 60. */
+  timeout?: number;
+}
+
+/** Gives the output of a hook (Agent SDK reference, `HookJSONOutput`); nothing means no opinion. */
+export type HookCallback = (
+  input: Record<string, unknown> & { hook_event_name: string; session_id: string; cwd: string },
+  toolUseID: string | undefined,
+  context: { signal: AbortSignal },
+) => Record<string, unknown> | void | Promise<Record<string, unknown> | void>;
+
 export type CanUseTool = (
   toolName: string,
   input: Record<string, unknown>,
@@ -128,6 +153,8 @@ export interface Clock {
   wall(): number;
   /** Resolves after so many milliseconds; when the signal fires, it need not resolve at all. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Told of work that does not wait for this clock: a clock that is not real stands still until it is done. */
+  during?(work: Promise<unknown>): void;
 }
 
 /** The time of the platform. */
@@ -358,19 +385,50 @@ export class MemoryFileSystem {
 /** What a component says of itself. */
 export interface Declaration {
   name: string;
-  tools: ToolDefinition[];
+  tools?: ToolDefinition[];
+  hooks?: DeclaredHook[];
   [field: string]: unknown;
 }
 
-/** The tools of a component that `jco transpile --instantiation async` turned into JavaScript. */
+/** A hook of a component: a judge may refuse, ask or narrow; an observer only sees. */
+export interface DeclaredHook {
+  name: string;
+  event: HookEvent;
+  kind: 'judge' | 'observer';
+  matcher?: string;
+  timeout_ms?: number;
+}
+
+/** What a component may reach, as far as it declares to need it. What is left out it does not get. */
+export interface PluginGrant {
+  /** The working directory of the session: for tools, where rules let them. */
+  workspace?: 'read' | 'write';
+  /** Directories by their absolute paths: for tools and hooks. */
+  directories?: Record<string, 'read' | 'write'>;
+  /** The values of variables that it reads with `config`. */
+  env?: Record<string, string>;
+  /** Whether it may remember something until the session ends. */
+  state?: boolean;
+}
+
+/**
+ * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
+ *
+ * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
+ * can stop WebAssembly in the middle of a call or bound its memory, so run agents with components that you do not trust in a
+ * Worker. There is no network, no secret and no WASI here; a component that imports WASI is not run.
+ */
 export class Plugin {
+  /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */
   constructor(
     declaration: Declaration,
     instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,
     module: (path: string) => Promise<WebAssembly.Module>,
+    grant?: PluginGrant,
   );
   readonly name: string;
   readonly tools: ToolDefinition[];
+  readonly hooks: DeclaredHook[];
 }
 
 /** The declaration that a component carries in its custom section `windlass:plugin`. */

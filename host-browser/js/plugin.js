@@ -62,7 +62,7 @@ export class Plugin {
    * @param {object} host what the call may use: see `importsOf`
    */
   call({ name, observed }, input, host) {
-    return this.#next(async () => {
+    return this.#next(host, async () => {
       const result = await this.#run(host, (instance) => instance.call({ name, input, observed }));
       return encoded(this.name, result, this.#may.limits);
     });
@@ -78,7 +78,7 @@ export class Plugin {
    */
   hook({ name, kind, event }, call, input, host) {
     const occurred = { hook: name, event, input, toolUseId: call.tool_use_id ?? undefined };
-    return this.#next(async () => {
+    return this.#next(host, async () => {
       if (kind === 'observer') {
         await this.#run(host, (instance) => instance.observe(occurred));
         return {}; // whatever it did, its answer is the one that says nothing
@@ -92,9 +92,10 @@ export class Plugin {
     return least(this.#may.limits.timeout_ms, own ?? HOOK_TIMEOUT_MS);
   }
 
-  #next(run) {
+  #next({ during = () => {} }, run) {
     const done = this.#tail.then(run);
     this.#tail = done.catch(() => {});
+    during(done);
     return done;
   }
 

@@ -17,4 +17,5 @@ export class VirtualClock implements Clock {
   mono(): number;
   wall(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  during(work: Promise<unknown>): void;
 }

@@ -1,6 +1,10 @@
 //! A session with plugins here, in Node and in Chromium: the same components, the same answers.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -12,6 +16,7 @@ use windlass::{
         tool::{Access, PluginGrant},
     },
     model_server::{ModelServer, Script},
+    plugins::with_declaration,
 };
 use windlass_tests::artefacts;
 
@@ -60,11 +65,25 @@ impl Scenario {
         Self { folder, value }
     }
 
+    /// The component file of a plugin, with its declaration: one in JavaScript is built without.
+    fn component(&self, name: &str) -> PathBuf {
+        let built = artefacts::plugin(name);
+        if !name.ends_with("-js") {
+            return built;
+        }
+        let file = self.folder.path().join(format!("{name}.wasm"));
+        if !file.exists() {
+            let bytes = with_declaration(&fs::read(built).unwrap()).unwrap();
+            fs::write(&file, bytes).unwrap();
+        }
+        file
+    }
+
     /// The scenario as a file, and a directory with the plugins in JavaScript.
-    fn for_javascript(&self) -> (std::path::PathBuf, std::path::PathBuf) {
+    fn for_javascript(&self) -> (PathBuf, PathBuf) {
         let plugins = self.folder.path().join("plugins");
         for name in PLUGINS {
-            node::transpile(&artefacts::plugin(name), name, &plugins);
+            node::transpile(&self.component(name), name, &plugins);
         }
         let file = self.folder.path().join("scenario.json");
         fs::write(&file, self.value.to_string()).unwrap();
@@ -84,22 +103,23 @@ impl Scenario {
             .base_url(model.url())
             .api_key("sk-test")
             .cwd(text(&self.value["cwd"]))
+            .builtin_tools()
             .allowed_tools(["CountWords", "Write"]);
         let grants = self.value["plugins"].as_object().unwrap();
         for name in PLUGINS {
-            agent = agent.plugin_granted(artefacts::plugin(name), granted(&grants[name]["grant"]));
+            agent = agent.plugin_granted(self.component(name), granted(&grants[name]["grant"]));
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
         let agent = agent.build().unwrap();
-        let messages: Vec<Message> = runtime.block_on(
-            agent
-                .query(text(&self.value["prompt"]))
-                .collect(),
-        );
-        model.verify().unwrap();
+        let prompt = text(&self.value["prompt"]);
+        let messages: Vec<Message> =
+            runtime.block_on(async { agent.query(prompt).collect().await });
+        model
+            .verify()
+            .unwrap_or_else(|unmet| panic!("{unmet}\n{messages:?}"));
         json!({"ok": true, "answers": answers(&messages), "files": files(&self.value)})
     }
 }
