@@ -13,6 +13,7 @@ mod flat;
 mod idle;
 mod judging;
 mod kept;
+mod plugins;
 mod process;
 mod search;
 mod server;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 11] = [
+    let parts: [Part; 12] = [
         // A process starts others the more slowly the larger it is, and the groups behind make this one large.
         ("command", command::measure),
         ("session", session::measure),
@@ -55,6 +56,7 @@ fn run(only: &[&str]) -> ExitCode {
         ("decode", decode::measure),
         ("judging", judging::measure),
         ("component", component::measure),
+        ("plugins", plugins::measure),
         ("search", search::measure),
         ("start", start::measure),
         ("engine", engine::measure),

@@ -201,6 +201,9 @@ fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     if arguments.is_empty() || arguments.iter().any(|part| part == "size") {
         artefacts::build(workspace)?;
     }
+    if arguments.is_empty() || arguments.iter().any(|part| part == "plugins") {
+        plugins::build(workspace)?;
+    }
     // The command line is measured too, so both are built together.
     let programs = ["--bin", "windlass", "--bin", "bench"];
     let mut cargo = workspace.native_cargo()?;
