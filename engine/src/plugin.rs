@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | name, version, description | `.claude-plugin/plugin.json`; without it, the plugin is called like its folder |
-//! | commands, agents, skills | `commands/**/*.md`, `agents/**/*.md`, `skills/*/SKILL.md`, each named `plugin:name` |
+//! | commands, agents, skills, output styles | `commands/**/*.md`, `agents/**/*.md`, `skills/*/SKILL.md`, `output-styles/**/*.md`, each named `plugin:name`; also in the places of the folder that the manifest names for them |
 //! | hooks | `hooks/hooks.json`, or `hooks` in the manifest |
 //! | MCP servers | `.mcp.json`, or `mcpServers` in the manifest |
 //! | tools as components | `components/*.wasm`, which the host loads |
@@ -35,8 +35,23 @@ pub struct Plugin {
     pub hooks: HookSettings,
     /// The MCP servers, by the names under which sessions know them (`plugin:name:server`).
     pub servers: BTreeMap<String, RawJson>,
+    /// Where else in the folder its Markdown files are.
+    pub places: PluginPlaces,
     /// What is in the folder and has no effect.
     pub ignored: Vec<String>,
+}
+
+/// Places of a plugin's Markdown files beside the usual ones: folders and files, relative to the plugin's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PluginPlaces {
+    /// Of commands.
+    pub commands: Vec<String>,
+    /// Of agents.
+    pub agents: Vec<String>,
+    /// Of skills: folders with a `SKILL.md`, or folders of such folders.
+    pub skills: Vec<String>,
+    /// Of output styles.
+    pub output_styles: Vec<String>,
 }
 
 /// Why a folder is no plugin that can be loaded. Nothing of it is used.
@@ -101,8 +116,9 @@ impl Plugin {
         if !components_only {
             plugin.hooks = files.hooks(manifest.hooks.as_ref())?;
             plugin.servers = files.servers(manifest.mcp_servers.as_ref(), &plugin.name)?;
-            plugin.ignored = manifest.not_followed();
+            plugin.ignored = manifest.without_effect();
         }
+        plugin.places = files.places(&manifest)?;
         plugin.folder = files.folder;
         Ok(plugin)
     }
@@ -131,18 +147,10 @@ impl Plugin {
 }
 
 impl Manifest {
-    /// The keys that name files elsewhere, which are not looked for there.
-    fn not_followed(&self) -> Vec<String> {
-        let keys = [
-            ("commands", &self.commands),
-            ("agents", &self.agents),
-            ("skills", &self.skills),
-            ("outputStyles", &self.output_styles),
-            ("lspServers", &self.lsp_servers),
-        ];
-        let given = keys.into_iter().filter(|(_, value)| value.is_some());
-        given
-            .map(|(key, _)| format!("`{key}` of its plugin.json"))
+    fn without_effect(&self) -> Vec<String> {
+        let servers = self.lsp_servers.iter();
+        servers
+            .map(|_| "`lspServers` of its plugin.json".to_owned())
             .collect()
     }
 }
@@ -200,6 +208,38 @@ impl PluginFiles<'_> {
         }
     }
 
+    fn places(&self, manifest: &Manifest) -> Result<PluginPlaces, PluginError> {
+        Ok(PluginPlaces {
+            commands: self.paths("commands", manifest.commands.as_ref())?,
+            agents: self.paths("agents", manifest.agents.as_ref())?,
+            skills: self.paths("skills", manifest.skills.as_ref())?,
+            output_styles: self.paths("outputStyles", manifest.output_styles.as_ref())?,
+        })
+    }
+
+    /// The paths under a key of the manifest: one, or a list. They are relative to the folder and do not leave it.
+    fn paths(&self, key: &str, given: Option<&RawJson>) -> Result<Vec<String>, PluginError> {
+        let Some(given) = given else {
+            return Ok(Vec::new());
+        };
+        let one = given.decode::<String>().map(|path| vec![path]);
+        let paths = one.or_else(|_| given.decode::<Vec<String>>());
+        let paths = paths.map_err(|_| {
+            self.fault(
+                MANIFEST,
+                format!("`{key}` must be a path in the plugin's folder, or a list of such paths"),
+            )
+        })?;
+        let within = |path: String| match place_within(&path) {
+            Some(place) => Ok(place),
+            None => Err(self.fault(
+                MANIFEST,
+                format!("`{key}` names `{path}`, which is no path in the plugin's folder"),
+            )),
+        };
+        paths.into_iter().map(within).collect()
+    }
+
     fn hooks(&self, given: Option<&RawJson>) -> Result<HookSettings, PluginError> {
         #[derive(Deserialize, Default)]
         #[serde(default)]
@@ -252,6 +292,19 @@ impl PluginFiles<'_> {
             .and_then(|text| text.strip_suffix('"'));
         json.replace(ROOT, inner.unwrap_or_default())
     }
+}
+
+/// A relative path without its empty and `.` parts; `None` if it is absolute, leads out, or is the folder itself.
+fn place_within(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    let leaves = path.starts_with('/')
+        || parts
+            .iter()
+            .any(|part| *part == ".." || part.contains(['\\', ':']));
+    (!leaves && !parts.is_empty()).then(|| parts.join("/"))
 }
 
 /// Names precede those of commands and servers, so their characters are restricted.
@@ -310,14 +363,38 @@ mod tests {
     #[test]
     fn conf_3_a_manifest_gives_hooks_and_servers_itself_or_names_their_files() {
         let given = r#"{"name": "a", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]},
-            "mcpServers": {"db": {"command": "y"}}, "commands": "./other"}"#;
+            "mcpServers": {"db": {"command": "y"}}, "lspServers": {}}"#;
         let plugin = read(&[(MANIFEST, given)]).unwrap();
         assert_eq!(plugin.hooks.commands.len(), 1);
         assert!(plugin.servers.contains_key("plugin:a:db"));
-        assert_eq!(plugin.ignored, ["`commands` of its plugin.json"]);
+        assert_eq!(plugin.ignored, ["`lspServers` of its plugin.json"]);
         let named = r#"{"name": "a", "hooks": "./h.json"}"#;
         let plugin = read(&[(MANIFEST, named), ("h.json", HOOKS)]).unwrap();
         assert_eq!(plugin.hooks.commands.len(), 1);
+    }
+
+    #[test]
+    fn conf_3_a_manifest_names_places_in_the_folder_and_no_others() {
+        let given =
+            r#"{"commands": "./more/", "agents": ["one.md", "./two//three"], "skills": []}"#;
+        let plugin = read_as(&[(MANIFEST, given)], true).unwrap();
+        assert_eq!(plugin.places.commands, ["more"]);
+        assert_eq!(plugin.places.agents, ["one.md", "two/three"]);
+        for path in [
+            "/etc",
+            "../other",
+            "a/../../b",
+            "",
+            "./",
+            "c:\\\\x",
+            "a\\\\..\\\\b",
+        ] {
+            let given = format!(r#"{{"agents": "{path}"}}"#);
+            let error = read(&[(MANIFEST, &given)]).unwrap_err().to_string();
+            assert!(error.contains("no path in the plugin's folder"), "{error}");
+        }
+        let error = read(&[(MANIFEST, r#"{"skills": {"a": 1}}"#)]).unwrap_err();
+        assert!(error.problem.contains("list of such paths"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     frontmatter::Document,
     path::TextPath,
+    plugin::PluginPlaces,
     settings::{SettingSource, SettingSources},
 };
 use windlass_core::agent::{AgentMcpServer, AgentProfile, AgentSource};
@@ -19,6 +20,8 @@ struct Files<'a> {
     plugin: Option<&'a str>,
     /// The folder that contains them.
     folder: TextPath,
+    /// Where else in the folder they are.
+    places: &'a PluginPlaces,
     /// The folder in which they must lie after following links; anywhere for the user's own.
     within: Option<&'a TextPath>,
 }
@@ -32,6 +35,7 @@ impl ProjectPlaces {
         plugins: &[PluginFolder],
         reader: &dyn ReadProject,
     ) -> ProjectFiles {
+        let nowhere_else = PluginPlaces::default();
         let mut found = ProjectFiles::default();
         for plugin in plugins {
             let name = Some(plugin.name.as_str());
@@ -41,6 +45,7 @@ impl ProjectPlaces {
                 source: SettingSource::User,
                 plugin: name,
                 folder: plugin.folder.clone(),
+                places: &plugin.places,
                 within: Some(&plugin.folder),
             });
         }
@@ -52,6 +57,7 @@ impl ProjectPlaces {
                     source,
                     plugin: None,
                     folder,
+                    places: &nowhere_else,
                     within: (source != SettingSource::User).then_some(&self.cwd),
                 });
             }
@@ -76,6 +82,22 @@ impl Files<'_> {
         match self.within {
             None => self.reader.read_own(path),
             Some(folder) => self.reader.read(path, std::slice::from_ref(folder)),
+        }
+    }
+
+    /// The usual folder, and what else is named.
+    fn places(&self, usual: &str, named: &[String]) -> Vec<TextPath> {
+        let names = std::iter::once(usual).chain(named.iter().map(String::as_str));
+        let mut places: Vec<TextPath> = names.map(|name| self.folder.join(name)).collect();
+        places.dedup();
+        places
+    }
+
+    /// The Markdown files of a place: all below it, or the file that it is.
+    fn markdown(&self, place: &TextPath, problems: &mut Vec<FileProblem>) -> Vec<TextPath> {
+        match place.as_str().ends_with(".md") {
+            true => vec![place.clone()],
+            false => find::markdown(self.reader, place, problems),
         }
     }
 
@@ -109,12 +131,17 @@ impl ProjectFiles {
     }
 
     fn read_agents(&mut self, files: &Files<'_>) {
+        for place in files.places("agents", &files.places.agents) {
+            self.read_agents_in(&place, files);
+        }
+    }
+
+    fn read_agents_in(&mut self, place: &TextPath, files: &Files<'_>) {
         let source = match files.source {
             SettingSource::User => AgentSource::User,
             SettingSource::Project | SettingSource::Local => AgentSource::Project,
         };
-        let folder = files.folder.join("agents");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+        for path in files.markdown(place, &mut self.problems) {
             let Some(text) = self.text(&path, files) else {
                 continue;
             };
@@ -140,13 +167,22 @@ impl ProjectFiles {
     }
 
     fn read_commands(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("commands");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+        for place in files.places("commands", &files.places.commands) {
+            self.read_commands_in(&place, files);
+        }
+    }
+
+    fn read_commands_in(&mut self, place: &TextPath, files: &Files<'_>) {
+        for path in files.markdown(place, &mut self.problems) {
             let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            let below = path.strip_prefix(&folder);
-            match Command::parse(below.as_ref().unwrap_or(&path), &text, files.source) {
+            // A file that was named itself is called like it.
+            let name = match path == *place {
+                true => path.file_name().map(TextPath::from),
+                false => path.strip_prefix(place),
+            };
+            match Command::parse(name.as_ref().unwrap_or(&path), &text, files.source) {
                 Ok(mut command) => {
                     command.name = files.named(command.name);
                     command.plugin = files.plugin.map(ToOwned::to_owned);
@@ -166,8 +202,18 @@ impl ProjectFiles {
     }
 
     fn read_skills(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("skills");
-        for folder in find::folders(files.reader, &folder, &mut self.problems) {
+        for place in files.places("skills", &files.places.skills) {
+            self.read_skills_in(&place, files);
+        }
+    }
+
+    fn read_skills_in(&mut self, place: &TextPath, files: &Files<'_>) {
+        let mut folders = find::folders(files.reader, place, &mut self.problems);
+        // A place that was named may be a skill itself.
+        if *place != files.folder.join("skills") {
+            folders.push(place.clone());
+        }
+        for folder in folders {
             let path = folder.join("SKILL.md");
             let name = folder.file_name().unwrap_or_default();
             let Some(text) = self.text(&path, files) else {
@@ -191,8 +237,13 @@ impl ProjectFiles {
     }
 
     fn read_styles(&mut self, files: &Files<'_>) {
-        let folder = files.folder.join("output-styles");
-        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+        for place in files.places("output-styles", &files.places.output_styles) {
+            self.read_styles_in(&place, files);
+        }
+    }
+
+    fn read_styles_in(&mut self, place: &TextPath, files: &Files<'_>) {
+        for path in files.markdown(place, &mut self.problems) {
             let Some(text) = self.text(&path, files) else {
                 continue;
             };

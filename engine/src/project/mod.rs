@@ -49,7 +49,7 @@ pub use self::{
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
     skill::{SkillFileError, parse_skill_file},
 };
-use crate::{path::TextPath, settings::SettingSource};
+use crate::{path::TextPath, plugin::PluginPlaces, settings::SettingSource};
 
 /// The places to read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub struct PluginFolder {
     pub name: String,
     /// Its folder.
     pub folder: TextPath,
+    /// Where else in it its files are.
+    pub places: PluginPlaces,
 }
 
 /// The files that were found.

@@ -562,6 +562,12 @@ fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
         "plugins/lint/skills/notes/SKILL.md",
         "---\ndescription: Notes.\nallowed-tools: Bash\n---\nWrite notes.",
     );
+    world.put("plugins/lint/more/extra.md", &agent("extra", "More."));
+    world.put("plugins/lint/one/alone.md", "Alone.");
+    world.put(
+        "plugins/lint/book/SKILL.md",
+        "---\ndescription: The book.\n---\nRead it.",
+    );
     world.put(
         "plugins/lint/agents/broken.md",
         "---\nname: broken\n---\nx\n",
@@ -569,13 +575,28 @@ fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
     let lint = PluginFolder {
         name: "lint".into(),
         folder: "/plugins/lint".into(),
+        places: PluginPlaces {
+            commands: vec!["more".into(), "one/alone.md".into(), "commands".into()],
+            agents: vec!["more".into(), "gone".into()],
+            skills: vec!["book".into()],
+            output_styles: Vec::new(),
+        },
     };
     let sources = SettingSources::parse("user").unwrap();
     let found = world.places().load(sources, &[lint], &world);
     let commands: Vec<&str> = found.commands.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(commands, ["fix", "lint:deep:all", "lint:fix"]);
-    assert_eq!(found.agents[0].name, "lint:reviewer");
-    assert_eq!(found.skills[0].name, "lint:notes");
+    let expected = [
+        "fix",
+        "lint:alone",
+        "lint:deep:all",
+        "lint:extra",
+        "lint:fix",
+    ];
+    assert_eq!(commands, expected);
+    let agents: Vec<&str> = found.agents.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(agents, ["lint:reviewer", "lint:extra"]);
+    let skills: Vec<&str> = found.skills.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(skills, ["lint:book", "lint:notes"]);
     let unusable: Vec<&str> = found
         .unusable_agents
         .iter()

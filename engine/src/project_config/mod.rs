@@ -272,6 +272,7 @@ impl ProjectConfig {
         let plugins = self.plugins.iter().map(|plugin| PluginFolder {
             name: plugin.name.clone(),
             folder: plugin.folder.clone(),
+            places: plugin.places.clone(),
         });
         plugins.collect()
     }
