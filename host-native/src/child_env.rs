@@ -1,4 +1,4 @@
-//! The environment variables that child processes inherit: all but the credentials.
+//! The environment variables that child processes inherit: all but the credentials, and the secrets of plugins.
 
 #[cfg(unix)]
 use std::ffi::OsString;
@@ -10,12 +10,14 @@ use crate::credentials;
 #[doc(hidden)]
 pub const HANDED_OVER: &str = "WINDLASS_HANDED_OVER";
 
-/// A command that inherits the environment of this process except the credentials ([`credentials::VARIABLES`]).
+/// A command that inherits the environment of this process except the credentials ([`credentials::VARIABLES`]) and the variables
+/// that plugins were granted as secrets.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    for name in credentials::VARIABLES.into_iter().chain([HANDED_OVER]) {
+    for name in credentials::withheld() {
         command.env_remove(name);
     }
+    command.env_remove(HANDED_OVER);
     command
 }
 
@@ -25,8 +27,8 @@ pub(crate) fn without_credentials<V>(
     variables: impl IntoIterator<Item = (OsString, V)>,
 ) -> impl Iterator<Item = (OsString, V)> {
     let is_kept = |name: &OsString| {
-        let is_credential = name.to_str().is_some_and(credentials::is_credential);
-        !(is_credential || name == HANDED_OVER)
+        let is_withheld = name.to_str().is_some_and(credentials::is_withheld);
+        !(is_withheld || name == HANDED_OVER)
     };
     let variables = variables.into_iter();
     variables.filter(move |(name, _)| is_kept(name))
@@ -64,6 +66,24 @@ mod tests {
         let given = given.map(|(name, value)| (OsString::from(name), value));
         let kept: Vec<_> = without_credentials(given).collect();
         assert_eq!(kept, [(OsString::from("MORE"), "more")]);
+    }
+
+    #[test]
+    #[cfg(all(unix, feature = "plugins"))]
+    fn card_5_a_secret_that_a_plugin_was_granted_is_withheld_from_then_on() {
+        let name = "WINDLASS_TEST_OF_A_GRANTED_SECRET";
+        let is_removed = || {
+            let command = command("true");
+            let mut changed = command.get_envs();
+            changed.any(|(removed, value)| removed == name && value.is_none())
+        };
+        assert!(!is_removed());
+        credentials::withhold(name);
+        assert!(is_removed());
+        let given = [(OsString::from(name), "value")];
+        assert_eq!(without_credentials(given).count(), 0);
+        // Of this process itself nothing is known by that.
+        assert!(!credentials::is_credential(name));
     }
 
     /// A process that is started in another way would inherit the keys.

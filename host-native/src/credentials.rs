@@ -1,9 +1,14 @@
-//! The keys of model servers in the environment: which variables hold them, and which processes get them.
+//! The keys in the environment: which variables hold them, and which processes get them. They are those of model servers, and those
+//! that plugins were granted as secrets.
 //!
 //! Processes started by this one get none of them (`crate::child`), except that an MCP server gets a key that its own
 //! configuration names.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -15,7 +20,31 @@ pub const VARIABLES: [&str; 4] = [
     "OPENAI_API_KEY",
 ];
 
-/// Whether a variable holds a credential.
+/// The variables from which plugins of this process get secrets. A variable stays here: who was granted it once may use it again.
+static OF_PLUGINS: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+
+/// From now on no process that is started gets this variable: a plugin was granted it as a secret, and what the model can read with
+/// a command it could hand to any plugin.
+#[cfg(feature = "plugins")]
+pub(crate) fn withhold(name: &str) {
+    let mut names = OF_PLUGINS.write().unwrap_or_else(PoisonError::into_inner);
+    names.insert(name.to_owned());
+}
+
+/// Whether processes that are started do not get a variable: it holds a credential, or a secret of a plugin.
+pub(crate) fn is_withheld(name: &str) -> bool {
+    let names = OF_PLUGINS.read().unwrap_or_else(PoisonError::into_inner);
+    is_credential(name) || names.contains(name)
+}
+
+/// All variables that processes do not get.
+pub(crate) fn withheld() -> Vec<String> {
+    let names = OF_PLUGINS.read().unwrap_or_else(PoisonError::into_inner);
+    let of_servers = VARIABLES.into_iter().map(str::to_owned);
+    of_servers.chain(names.iter().cloned()).collect()
+}
+
+/// Whether a variable holds a credential of a model server.
 #[must_use]
 pub fn is_credential(name: &str) -> bool {
     VARIABLES.contains(&name)

@@ -93,7 +93,7 @@ impl AgentBuilder {
         project_config: &ProjectConfig,
         cwd: &Path,
     ) -> Vec<String> {
-        use crate::{credentials::is_credential, mcp::StdioServer};
+        use crate::{credentials::is_withheld, mcp::StdioServer};
 
         let servers = match project_config.found.project_servers() {
             Ok(servers) => servers,
@@ -103,7 +103,7 @@ impl AgentBuilder {
         for (name, config) in servers {
             let variable = |name: &str| {
                 let own = self.variables.get(name).cloned();
-                let outer = || std::env::var(name).ok().filter(|_| !is_credential(name));
+                let outer = || std::env::var(name).ok().filter(|_| !is_withheld(name));
                 own.or_else(outer)
             };
             match StdioServer::read(&name, &config, &variable) {

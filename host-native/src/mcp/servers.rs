@@ -155,11 +155,13 @@ impl Servers {
         }
         let variable = |name: &str| {
             let own = request.variables.get(name).cloned();
-            match credentials::is_credential(name) {
-                true if !request.may_name_keys => None,
-                true => own.or_else(|| self.keys.get(name).map(str::to_owned)),
-                false => own.or_else(|| std::env::var(name).ok()),
+            if credentials::is_withheld(name) && !request.may_name_keys {
+                return None;
             }
+            own.or_else(|| match credentials::is_credential(name) {
+                true => self.keys.get(name).map(str::to_owned),
+                false => std::env::var(name).ok(),
+            })
         };
         let server = StdioServer::read(&request.name, &request.config, &variable)
             .map_err(|error| error.to_string())?

@@ -194,11 +194,11 @@ impl StdioServer {
     }
 
     /// Sets further environment variables, unless the configuration sets them. Variables that hold credentials
-    /// ([`credentials::VARIABLES`]) are taken only from the server's configuration.
+    /// ([`credentials::VARIABLES`]) or secrets of plugins are taken only from the server's configuration.
     #[must_use]
     pub fn with_variables(mut self, variables: &BTreeMap<String, String>) -> Self {
         let given = variables.iter();
-        for (name, value) in given.filter(|(name, _)| !credentials::is_credential(name)) {
+        for (name, value) in given.filter(|(name, _)| !credentials::is_withheld(name)) {
             self.env.entry(name.clone()).or_insert(value.clone());
         }
         self

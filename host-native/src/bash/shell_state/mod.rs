@@ -271,7 +271,7 @@ fn is_kept(name: &str) -> bool {
     let is_read = matches!(name, "BASH_ENV" | "CDPATH" | "ENV" | "GLOBIGNORE")
         || name.starts_with("LD_")
         || name.starts_with("DYLD_");
-    let is_credential = crate::credentials::is_credential(name);
+    let is_withheld = crate::credentials::is_withheld(name);
     let is_made = is_made_by_the_shell(name) || matches!(name, "PWD" | "OLDPWD" | "SHLVL");
-    !is_credential && (is_read || !is_made)
+    !is_withheld && (is_read || !is_made)
 }
