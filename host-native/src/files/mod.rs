@@ -18,6 +18,7 @@ mod exact;
 mod grant;
 mod grant_cache;
 mod guest_path;
+mod handled;
 mod links;
 mod metadata;
 mod operations;
@@ -62,7 +63,7 @@ pub const PAGE_ENTRIES: usize = 1000;
 pub const MAX_ENTRIES: usize = 200_000;
 
 /// The maximum length in bytes of a path and of a component, as in Linux; longer ones cannot exist.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 const MAX_NAME: usize = 255;
 
 /// The maximum number of components in a path. Each folder on the path is held open, and a process can have about a

@@ -11,6 +11,7 @@ use super::{
     FsError, MAX_READ, PAGE_ENTRIES,
     guest_path::GuestPath,
     metadata::{EntryKind, Page, Stat, kind_of, stat_of},
+    other_names::Identity,
     reach::Reach,
     tree::open_for_reading,
     walk::Target,
@@ -59,6 +60,26 @@ impl Reach {
         })
     }
 
+    /// Whether two names, each of a tree and a path in it, are names of one file. Links are not followed.
+    ///
+    /// # Errors
+    /// [`FsError`]; denied and missing are indistinguishable.
+    pub(crate) fn is_same_file(
+        &mut self,
+        one: (usize, &str),
+        other: (usize, &str),
+    ) -> Result<bool, FsError> {
+        Ok(self.identity(one)? == self.identity(other)?)
+    }
+
+    fn identity(&mut self, (root, path): (usize, &str)) -> Result<Identity, FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let parsed = GuestPath::parse(path)?;
+        tree.at_name(scope, &parsed, false, |spot| {
+            Ok(Identity::of(&spot.node.dir.symlink_metadata(&spot.name)?))
+        })
+    }
+
     /// At most `max` bytes of a file from `offset`; fewer only at its end.
     ///
     /// # Errors
@@ -70,12 +91,12 @@ impl Reach {
         offset: u64,
         max: u32,
     ) -> Result<Vec<u8>, FsError> {
+        let parsed = GuestPath::parse(path)?;
         let (tree, scope) = self.tree(root)?;
         let known = tree.reading.take().filter(|(p, _)| offset > 0 && p == path);
         let mut file = if let Some((_, file)) = known {
             file
         } else {
-            let parsed = GuestPath::parse(path)?;
             let file = tree.at(scope, &parsed, false, open_for_reading)?;
             scope.check_other_names(&tree.base.child_path(path), &file)?;
             file
@@ -85,6 +106,11 @@ impl Reach {
         }
         let bytes = read_part(&mut file, offset, max)?;
         tree.reading = Some((path.to_owned(), file));
+        // Asking for nothing, or for what is behind the end, is not reading. An empty file is read by finding that out.
+        if !bytes.is_empty() || (offset == 0 && max > 0) {
+            let path = tree.named(&parsed);
+            self.handled.add(path);
+        }
         Ok(bytes)
     }
 

@@ -21,10 +21,15 @@ pub(super) struct Identity {
 impl Identity {
     /// The identity of a file, if it has more than one name.
     pub(super) fn of_several_names(metadata: &Metadata) -> Option<Self> {
-        (metadata.is_file() && metadata.nlink() > 1).then(|| Self {
+        (metadata.is_file() && metadata.nlink() > 1).then(|| Self::of(metadata))
+    }
+
+    /// The identity of whatever it is.
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self {
             device: metadata.dev(),
             inode: metadata.ino(),
-        })
+        }
     }
 }
 

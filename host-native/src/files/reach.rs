@@ -8,6 +8,7 @@ use super::{
     FsError,
     exact::Deepest,
     grant::Grant,
+    handled::Handled,
     path_text::slashed,
     scope::{Refusal, Scope},
     tree::Tree,
@@ -20,6 +21,7 @@ use super::{
 pub struct Reach {
     pub(super) scope: Scope,
     pub(super) trees: Vec<Tree>,
+    pub(super) handled: Handled,
     opened: bool,
 }
 
@@ -37,6 +39,7 @@ impl Reach {
         Self {
             scope: Scope::new(grant),
             trees: Vec::new(),
+            handled: Handled::default(),
             opened: false,
         }
     }
@@ -57,6 +60,12 @@ impl Reach {
             path: tree.path().to_owned(),
             access: tree.access,
         })
+    }
+
+    /// Whether the call has read something of a file, or has written it, by this absolute path.
+    #[must_use]
+    pub fn has_handled(&self, path: &str) -> bool {
+        self.handled.has(path)
     }
 
     /// The refusals so far.

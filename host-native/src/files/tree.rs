@@ -51,6 +51,11 @@ impl Tree {
         &self.base.path
     }
 
+    /// The absolute path that a path in it has by name, whatever links it leads through.
+    pub(super) fn named(&self, path: &GuestPath<'_>) -> String {
+        self.base.child_path(&path.names.join("/"))
+    }
+
     /// Drops handles that a change by this call may have made stale.
     pub(super) fn forget(&mut self) {
         self.cursor = None;

@@ -44,22 +44,28 @@ impl Reach {
         let (tree, scope) = self.tree(root)?;
         let parsed = GuestPath::parse(path)?;
         tree.forget();
-        if options.create_new {
+        let named = tree.named(&parsed);
+        let written = if options.create_new {
             // As with `O_EXCL`, a link counts as existing, wherever it points.
-            return tree.at_name(scope, &parsed, options.create_parents, |spot| {
+            tree.at_name(scope, &parsed, options.create_parents, |spot| {
                 may_write(spot)?;
                 if spot.node.dir.symlink_metadata(&spot.name).is_ok() {
                     return Err(FsError::Exists);
                 }
                 put(spot, data, None, true)
-            });
+            })
+        } else {
+            tree.at(scope, &parsed, options.create_parents, |target| {
+                let Target::Leaf(spot) = target else {
+                    return Err(FsError::IsDirectory);
+                };
+                replace(target, spot, data, options.expected_digest.as_deref())
+            })
+        };
+        if written.is_ok() {
+            self.handled.add(named);
         }
-        tree.at(scope, &parsed, options.create_parents, |target| {
-            let Target::Leaf(spot) = target else {
-                return Err(FsError::IsDirectory);
-            };
-            replace(target, spot, data, options.expected_digest.as_deref())
-        })
+        written
     }
 
     /// Whether [`write`](Self::write) may replace a file, or create it. Changes nothing.

@@ -11,7 +11,7 @@ use super::{
     declaration::DeclaredGrants,
     grant::{ComponentGrant, GrantError},
     origin::{Method, Origin},
-    secret::UsedSecrets,
+    secret::KnownSecrets,
     state::{PluginState, StateScope},
 };
 
@@ -77,6 +77,12 @@ impl Authority {
         methods.is_some_and(|methods| methods.contains(&method))
     }
 
+    /// The granted secrets, by the names that the plugin declares.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = (&str, &GrantedSecret)> {
+        let all = self.secrets.iter();
+        all.map(|(name, secret)| (name.as_str(), secret))
+    }
+
     pub(super) fn secret(&self, name: &str) -> Option<&GrantedSecret> {
         self.secrets.get(name)
     }
@@ -138,6 +144,6 @@ fn secrets(
 pub(super) struct Bound {
     pub(super) tools: Vec<ToolDefinition>,
     pub(super) authority: Arc<Authority>,
-    pub(super) used_secrets: Arc<UsedSecrets>,
+    pub(super) known_secrets: Arc<KnownSecrets>,
     pub(super) state: Arc<PluginState>,
 }

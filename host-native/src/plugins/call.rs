@@ -9,13 +9,11 @@ use std::{
     time::Duration,
 };
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tokio::{sync::mpsc, task::JoinError};
 use wasmtime::{Store, UpdateDeadline};
 use windlass_core::{
     host::CancelSignal,
-    json::RawJson,
-    tool::{FsGrant, Observation, ResultBlock, ToolCall, ToolResult},
+    tool::{FsGrant, ToolCall, ToolResult},
 };
 
 use super::{
@@ -30,13 +28,11 @@ use super::{
     network::Exchanges,
     outcome::{CallError, Stopped, Watch, trap_text},
     progress::Reports,
+    result::{output, output_size},
     usage::CallUsage,
     wasi::state::Wasi,
 };
 use crate::files::Reach;
-
-/// Image formats supported by the Messages API.
-const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 impl Plugin {
     /// Runs a call to its end on the current thread. Any failure is an error result with the reason.
@@ -110,8 +106,12 @@ impl Plugin {
         };
         let result = self.in_instance(&terms, reports, |linked, store| {
             let tools = linked.tools()?.instantiate(&mut *store)?;
-            let result = tools.call_call(&mut *store, &input(call))?;
-            store.data_mut().output = content_size(&result) + structured_size(&result);
+            let mut result = tools.call_call(&mut *store, &input(call))?;
+            let state = store.data_mut();
+            state.output = output_size(&result);
+            state.may_call()?;
+            state.keep_written_files()?;
+            state.keep_own_observations(&mut result.observed, limits.observations);
             Ok(result)
         })?;
         output(result, limits)
@@ -168,8 +168,12 @@ impl Plugin {
                 .map_err(|error| unavailable(&error.to_string()))?;
         }
         let ticking = runtime.ticker.ticking();
-        let done = work(linked, &mut store)
-            .and_then(|result| store.data_mut().keep_written_files().map(|()| result));
+        let done = work(linked, &mut store).and_then(|result| {
+            // What called too often and ended before anybody looked has called too often, too.
+            store.data().may_call()?;
+            store.data_mut().keep_written_files()?;
+            Ok(result)
+        });
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {
@@ -206,7 +210,8 @@ impl Call {
             output: 0,
             handles: 0,
             wasi: Wasi::default(),
-            calls_left: limits.host_calls,
+            calls: 0,
+            most_calls: limits.host_calls,
             notes_left: MAX_NOTES,
             bound: self.bound,
             network: Arc::clone(&host.network),
@@ -218,7 +223,7 @@ impl Call {
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.transfer);
         store.epoch_deadline_callback(|store| {
-            store.data().watch.check()?;
+            store.data().may_go_on()?;
             Ok(UpdateDeadline::Continue(1))
         });
         store.set_epoch_deadline(1);
@@ -267,24 +272,10 @@ fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
         // Where nothing counts, nothing is left over.
         fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
         memory: state.meter.memory(limits),
-        host_calls: limits.host_calls - state.calls_left,
+        host_calls: state.calls,
         output: state.output,
         log: limits.log - state.log_left,
     }
-}
-
-/// The bytes of text and images in a result.
-fn content_size(result: &wit::ToolResult) -> usize {
-    let blocks = result.content.iter().map(|block| match block {
-        wit::Content::Text(text) => text.len(),
-        wit::Content::Image(image) => image.data.len(),
-    });
-    blocks.sum()
-}
-
-/// The bytes of its structured output.
-fn structured_size(result: &wit::ToolResult) -> usize {
-    result.structured.as_ref().map_or(0, String::len)
 }
 
 fn input(call: &ToolCall) -> wit::ToolCall {
@@ -300,72 +291,6 @@ fn input(call: &ToolCall) -> wit::ToolCall {
                 whole: seen.whole,
             })
             .collect(),
-    }
-}
-
-/// Converts the result to the core's type, within its limits.
-fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, CallError> {
-    within("result", content_size(&result), "bytes", limits.content)?;
-    within(
-        "structured output",
-        structured_size(&result),
-        "bytes",
-        limits.structured,
-    )?;
-    let observations = result.observed.len();
-    within("result", observations, "observations", limits.observations)?;
-
-    let structured = result.structured.map(RawJson::parse).transpose();
-    let structured = structured.map_err(|error| CallError::Malformed {
-        what: "structured output",
-        fault: format!("no JSON: {}", error.reason),
-    })?;
-    let content: Result<Vec<_>, _> = result.content.into_iter().map(block).collect();
-    Ok(ToolResult {
-        content: content?,
-        is_error: result.is_error,
-        structured,
-        observed: result
-            .observed
-            .into_iter()
-            .map(|seen| Observation {
-                path: seen.path,
-                digest: seen.digest,
-                whole: seen.whole,
-            })
-            .collect(),
-        // No component runs commands.
-        shell: None,
-    })
-}
-
-pub(super) fn within(
-    what: &'static str,
-    size: usize,
-    unit: &'static str,
-    limit: usize,
-) -> Result<(), CallError> {
-    if size <= limit {
-        return Ok(());
-    }
-    Err(CallError::TooLarge {
-        what,
-        size,
-        unit,
-        limit,
-    })
-}
-
-fn block(content: wit::Content) -> Result<ResultBlock, CallError> {
-    match content {
-        wit::Content::Text(text) => Ok(ResultBlock::Text { text }),
-        wit::Content::Image(image) if MEDIA_TYPES.contains(&image.media_type.as_str()) => Ok(
-            ResultBlock::image(&image.media_type, BASE64_STANDARD.encode(image.data)),
-        ),
-        wit::Content::Image(image) => Err(CallError::Malformed {
-            what: "image",
-            fault: format!("of the unknown type {:?}", image.media_type),
-        }),
     }
 }
 

@@ -24,7 +24,8 @@ use super::{
     limits::DeclaredLimits,
     linked::{Linked, Roles},
     load_fault::LoadError,
-    network::{Network, Resolver},
+    names::Resolver,
+    network::Network,
     read::read,
     secret::SecretSource,
 };

@@ -16,6 +16,9 @@ impl Plugin {
     /// [`GrantError`]: something is granted for which it does not ask.
     pub fn granted(&self, grant: &ComponentGrant) -> Result<Self, GrantError> {
         let authority = Authority::of(&self.0.declared, grant)?;
+        for (_, secret) in authority.secrets() {
+            self.0.host.config.secrets.withhold(&secret.reference);
+        }
         let mut tools = self.1.tools.clone();
         for tool in &mut tools {
             tool.grant = Some(authority.directories.clone());

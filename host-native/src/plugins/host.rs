@@ -90,8 +90,9 @@ pub(super) struct CallState {
     pub(super) output: usize,
     pub(super) handles: u32,
     pub(super) wasi: Wasi,
-    /// The number of calls of the host that may still be made.
-    pub(super) calls_left: u32,
+    /// The number of calls of the host so far, and how many there may be.
+    pub(super) calls: u32,
+    pub(super) most_calls: u32,
     /// The number of lines that the host itself may still write about the call.
     pub(super) notes_left: u32,
     pub(super) bound: Bound,
@@ -108,12 +109,26 @@ type Handle = wasmtime::component::Resource<Tree>;
 type Answer<T> = wasmtime::Result<Result<T, types::ErrorCode>>;
 
 impl CallState {
-    /// Every function of the host begins with this. It ends calls that timed out or were cancelled: a component that only calls
-    /// the host may never reach a point where the epoch is checked.
-    pub(super) fn count_call(&mut self) -> Result<(), Stopped> {
+    /// What every function of the host is linked with ([`Runtime`](super::engine::Runtime)): wasmtime gets the state of a call from
+    /// here and nowhere else, so that none of them, and no end of a handle, is reached without having been counted.
+    pub(super) fn entered(&mut self) -> &mut Self {
+        self.calls = self.calls.saturating_add(1);
+        self
+    }
+
+    /// Ends calls that have timed out, were cancelled, or have called the host too often. wasmtime asks this regularly; functions
+    /// that take time or memory of the host begin with it, too.
+    pub(super) fn may_go_on(&self) -> Result<(), Stopped> {
         self.watch.check()?;
-        self.calls_left = self.calls_left.checked_sub(1).ok_or(Stopped::HostCalls)?;
-        Ok(())
+        self.may_call()
+    }
+
+    /// Ends calls that have called the host too often.
+    pub(super) fn may_call(&self) -> Result<(), Stopped> {
+        match self.calls > self.most_calls {
+            true => Err(Stopped::HostCalls),
+            false => Ok(()),
+        }
     }
 
     /// Writes a line of the host to the log: what a component is not told.
@@ -136,7 +151,7 @@ impl CallState {
         directory: &Handle,
         question: impl FnOnce(&mut Reach, usize) -> Result<T, FsError>,
     ) -> Answer<T> {
-        self.count_call()?;
+        self.may_go_on()?;
         // An index that does not fit is not a tree.
         let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
         Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
@@ -174,7 +189,7 @@ impl plugin::types::Host for CallState {}
 
 impl filesystem::Host for CallState {
     fn roots(&mut self) -> wasmtime::Result<Vec<filesystem::Root>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let handles = &mut self.handles;
         self.reach
             .roots()
@@ -198,7 +213,7 @@ impl filesystem::Host for CallState {
     }
 
     fn working_directory(&mut self) -> wasmtime::Result<String> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(self.reach.working_directory().to_owned())
     }
 }
@@ -272,7 +287,7 @@ impl filesystem::HostDirectory for CallState {
 
 impl log::Host for CallState {
     fn log(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         let level = match level {
             log::Level::Debug => LogLevel::Debug,
             log::Level::Info => LogLevel::Info,

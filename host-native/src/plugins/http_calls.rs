@@ -7,6 +7,7 @@ use wasmtime::component::Resource;
 
 use super::{
     bindings::windlass::host::http,
+    disguise::{ask_plainly, check_plain},
     host::CallState,
     network::{Answered, Outgoing, Unanswered},
     origin::{Method, Origin},
@@ -50,9 +51,9 @@ type Sent = Result<http::Response, http::Failure>;
 
 impl http::Host for CallState {
     fn send(&mut self, request: http::Request) -> wasmtime::Result<Sent> {
-        self.count_call()?;
+        self.may_go_on()?;
         match self.judged(request) {
-            Ok(outgoing) => Ok(self.exchange(outgoing, |_| Ok(()))?),
+            Ok(outgoing) => Ok(self.exchange(outgoing)?),
             Err(refused) => Ok(Err(refused)),
         }
     }
@@ -64,7 +65,7 @@ impl http::HostBody for CallState {
         body: Resource<Body>,
         max: u32,
     ) -> wasmtime::Result<Result<Vec<u8>, http::Failure>> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(Ok(self.exchanges.read(body.rep(), max).to_vec()))
     }
 
@@ -106,11 +107,13 @@ impl CallState {
             ));
         };
         let headers = headers(&request.headers)?;
-        let body = Bytes::from(request.body.concat());
-        let Some(left) = self.exchanges.bytes_left.checked_sub(body.len()) else {
+        // Before the pieces are put together.
+        let length = request.body.iter().map(Vec::len).sum();
+        let Some(left) = self.exchanges.bytes_left.checked_sub(length) else {
             return Err(refused("the body is longer than what is left to this call"));
         };
         self.exchanges.bytes_left = left;
+        let body = Bytes::from(request.body.concat());
         Ok(Outgoing {
             origin,
             url,
@@ -120,19 +123,23 @@ impl CallState {
         })
     }
 
-    /// Sends a request. What comes back is searched for every secret that the plugin has used, before anything else sees it.
-    pub(super) fn exchange(
-        &mut self,
-        outgoing: Outgoing,
-        check: impl FnOnce(&Answered) -> Result<(), http::Failure>,
-    ) -> Result<Sent, Stopped> {
+    /// Sends a request. Every exchange of a plugin is this function: what comes back is searched for all of its secrets before
+    /// anything else sees it, and is refused in a form in which they would not be found.
+    pub(super) fn exchange(&mut self, mut outgoing: Outgoing) -> Result<Sent, Stopped> {
         if self.exchanges.open() >= MOST_OPEN {
             return Err(Stopped::Handles);
         }
+        let has_secrets = self.bound.authority.secrets().next().is_some();
+        if has_secrets && let Err(failure) = self.prepare(&mut outgoing) {
+            return Ok(Err(failure));
+        }
         let left = self.exchanges.bytes_left;
-        let answered = self.network.exchange(outgoing, left, &self.watch)?;
-        let redactor = self.bound.used_secrets.redactor();
-        let answered = match answered {
+        let (answered, received) =
+            self.network
+                .exchange(outgoing, left, &self.component, &self.watch);
+        self.exchanges.bytes_left = left.saturating_sub(received);
+        let redactor = self.bound.known_secrets.redactor();
+        let answered = match answered? {
             Ok(answered) => answered,
             Err(unanswered) => {
                 let told = redactor.owned(unanswered.to_string());
@@ -146,15 +153,14 @@ impl CallState {
                 }));
             }
         };
-        if let Err(failure) = check(&answered) {
-            return Ok(Err(failure));
+        if has_secrets && let Err(disguise) = check_plain(&answered) {
+            return Ok(Err(refused(disguise)));
         }
         let Answered {
             status,
             headers,
             body,
         } = answered;
-        self.exchanges.bytes_left = left.saturating_sub(body.len());
         let shown = headers
             .iter()
             .filter(|(name, _)| !HEADERS_OF_CONNECTION.contains(&name.as_str()));
@@ -169,6 +175,16 @@ impl CallState {
             headers,
             body: Resource::new_own(body),
         }))
+    }
+
+    /// What is done before every request of a plugin that has secrets.
+    fn prepare(&self, outgoing: &mut Outgoing) -> Result<(), http::Failure> {
+        self.know_secrets()?;
+        ask_plainly(&mut outgoing.headers).map_err(|name| {
+            refused(&format!(
+                "a component with secrets cannot set the header `{name}`"
+            ))
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_core::{
     tool::{Access, DenyPattern},
 };
 
-use super::{bindings::judge::windlass::plugin::hooks as wit, call::within, outcome::CallError};
+use super::{bindings::judge::windlass::plugin::hooks as wit, outcome::CallError, result::within};
 
 /// Bytes of a reason, which the model or a person reads.
 pub(super) const MAX_REASON: usize = 16 << 10;

@@ -2,11 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, io,
-    net::SocketAddr,
     path::PathBuf,
     sync::{
         Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
     time::Duration,
@@ -19,48 +18,18 @@ use tokio::{runtime::Runtime, task::AbortHandle};
 use url::Url;
 
 use super::{
+    names::{Names, NamesOfHost, Resolver},
     origin::{Method, Origin},
     outcome::{Stopped, Watch},
     ticker::TICK,
 };
-use crate::{
-    http::{root_cause, tls},
-    net::{DomainList, Target},
-};
+use crate::http::{root_cause, tls};
 
 /// How long a connection may take to be there.
 const CONNECTING: Duration = Duration::from_secs(30);
 
 /// What requests say that they come from, if the component says nothing else.
 const USER_AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
-
-type FindAddresses = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
-
-/// How the names of hosts become addresses. Whatever comes out, a connection is made only to a public address, or to one of this
-/// machine or a private network that the granted origin names.
-#[derive(Clone, Default)]
-pub struct Resolver(Option<Arc<FindAddresses>>);
-
-impl Resolver {
-    /// The system's resolver. The default.
-    #[must_use]
-    pub fn of_system() -> Self {
-        Self::default()
-    }
-
-    /// A function that is given a name and a port. It may block.
-    pub fn new(
-        find: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Some(Arc::new(find)))
-    }
-}
-
-impl fmt::Debug for Resolver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Resolver")
-    }
-}
 
 /// A request that may be sent.
 pub(super) struct Outgoing {
@@ -92,7 +61,7 @@ pub(super) enum Unanswered {
 
 /// The client of a host. It starts with the first request.
 pub(super) struct Network {
-    resolver: Resolver,
+    names: NamesOfHost,
     certificates: Vec<PathBuf>,
     worker: OnceLock<Result<Worker, String>>,
 }
@@ -118,8 +87,6 @@ impl Worker {
     fn start(certificates: &[PathBuf]) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
-            // For names that are looked up.
-            .max_blocking_threads(8)
             .thread_name("windlass-plugin-http")
             .enable_io()
             .enable_time()
@@ -135,13 +102,14 @@ impl Worker {
 impl Network {
     pub(super) fn new(resolver: Resolver, certificates: Vec<PathBuf>) -> Self {
         Self {
-            resolver,
+            names: NamesOfHost::new(resolver),
             certificates,
             worker: OnceLock::new(),
         }
     }
 
-    /// Sends a request and waits for the whole answer, of at most so many bytes, as long as the call may go on.
+    /// Sends a request of a component and waits for the whole answer, of at most so many bytes, as long as the call may go on.
+    /// Gives the number of bytes, too, that came of its body, whether it was whole or not.
     ///
     /// # Errors
     /// [`Stopped`]: the call ends. [`Unanswered`]: there is no answer, and the call goes on.
@@ -149,6 +117,23 @@ impl Network {
         &self,
         outgoing: Outgoing,
         limit: usize,
+        component: &Arc<str>,
+        watch: &Watch,
+    ) -> (Result<Result<Answered, Unanswered>, Stopped>, usize) {
+        let received = Arc::new(AtomicUsize::new(0));
+        let taking = Taking {
+            limit,
+            received: Arc::clone(&received),
+        };
+        let answered = self.answered(outgoing, taking, component, watch);
+        (answered, received.load(Ordering::Acquire))
+    }
+
+    fn answered(
+        &self,
+        outgoing: Outgoing,
+        taking: Taking,
+        component: &Arc<str>,
         watch: &Watch,
     ) -> Result<Result<Answered, Unanswered>, Stopped> {
         let origin = outgoing.origin.clone();
@@ -171,10 +156,10 @@ impl Network {
             false => worker.plain.clone(),
         };
         let (answer, answered) = mpsc::sync_channel(1);
-        let resolver = self.resolver.clone();
+        let names = self.names.of(component);
         let task = runtime.spawn(async move {
             // Nobody waits any more if it cannot be sent.
-            let _ = answer.send(send(outgoing, limit, &resolver, tls).await);
+            let _ = answer.send(send(outgoing, taking, &names, tls).await);
         });
         let _abort = AbortOnDrop(task.abort_handle());
         loop {
@@ -184,6 +169,20 @@ impl Network {
                 Err(RecvTimeoutError::Disconnected) => return Ok(Err(broken("it was given up"))),
             }
         }
+    }
+}
+
+/// How much of an answer is taken, and how much has come.
+struct Taking {
+    limit: usize,
+    received: Arc<AtomicUsize>,
+}
+
+impl Taking {
+    /// Counts a piece. False if it is too much.
+    fn takes(&self, piece: &Bytes) -> bool {
+        let before = self.received.fetch_add(piece.len(), Ordering::AcqRel);
+        before.saturating_add(piece.len()) <= self.limit
     }
 }
 
@@ -198,8 +197,8 @@ impl Drop for AbortOnDrop {
 
 async fn send(
     outgoing: Outgoing,
-    limit: usize,
-    resolver: &Resolver,
+    taking: Taking,
+    names: &Names,
     tls: ClientConfig,
 ) -> Result<Answered, Unanswered> {
     let Outgoing {
@@ -217,7 +216,7 @@ async fn send(
         origin: origin.clone(),
         reason: root_cause(error),
     };
-    let addresses = addresses(&origin, resolver).await.map_err(unreachable)?;
+    let addresses = names.addresses(&origin).await.map_err(unreachable)?;
     // One for each request: connections are made to the addresses that were judged for it, and none is left open for others.
     let client = Client::builder()
         .tls_backend_preconfigured(tls)
@@ -251,7 +250,8 @@ async fn send(
         })?;
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
-        if body.len().saturating_add(piece.len()) > limit {
+        if !taking.takes(&piece) {
+            let limit = taking.limit;
             return Err(Unanswered::TooLong { origin, limit });
         }
         body.extend_from_slice(&piece);
@@ -261,43 +261,6 @@ async fn send(
         headers: std::mem::take(response.headers_mut()),
         body: body.into(),
     })
-}
-
-/// The addresses of an origin: each is public, or one that the origin itself names. What is not encrypted stays on this machine.
-async fn addresses(origin: &Origin, resolver: &Resolver) -> Result<Vec<SocketAddr>, String> {
-    let addresses = judged_addresses(origin, resolver).await?;
-    let leaves = |address: &&SocketAddr| !address.ip().is_loopback();
-    match addresses
-        .iter()
-        .find(leaves)
-        .filter(|_| !origin.is_encrypted())
-    {
-        Some(address) => Err(format!("it is {}, which is not this machine", address.ip())),
-        None => Ok(addresses),
-    }
-}
-
-async fn judged_addresses(origin: &Origin, resolver: &Resolver) -> Result<Vec<SocketAddr>, String> {
-    let named = format!("{}:{}", origin.host(), origin.port());
-    let list = DomainList::parse(&[named], &[]).map_err(|error| error.to_string())?;
-    let target = Target::new(origin.host(), origin.port()).map_err(|error| error.to_string())?;
-    let found = match resolver.0.clone().filter(|_| target.is_name()) {
-        None => {
-            return target
-                .resolve(&list)
-                .await
-                .map_err(|error| error.to_string());
-        }
-        Some(find) => {
-            let (host, port) = (origin.host().to_owned(), origin.port());
-            let finding = tokio::task::spawn_blocking(move || find(&host, port));
-            let found = finding.await.map_err(|error| error.to_string())?;
-            found.map_err(|error| error.to_string())?
-        }
-    };
-    target
-        .judged(&list, found)
-        .map_err(|error| error.to_string())
 }
 
 /// What a call has left of the network, and the answers that it has not read.

@@ -5,6 +5,7 @@ use super::{
     host::{CallState, LogLevel, LogLine},
     state::StateFault,
 };
+use crate::credentials::is_withheld;
 
 type Answer<T> = wasmtime::Result<Result<T, state::StateError>>;
 
@@ -24,25 +25,25 @@ impl CallState {
 
 impl state::Host for CallState {
     fn get(&mut self, key: String) -> Answer<Option<Vec<u8>>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let done = self.bound.state.get(&key);
         Ok(self.told(done))
     }
 
     fn set(&mut self, key: String, value: Vec<u8>) -> Answer<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         let done = self.bound.state.set(&key, &value);
         Ok(self.told(done))
     }
 
     fn remove(&mut self, key: String) -> Answer<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         let done = self.bound.state.remove(&key);
         Ok(self.told(done))
     }
 
     fn keys(&mut self, prefix: String) -> Answer<Vec<String>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let done = self.bound.state.keys(&prefix);
         Ok(self.told(done))
     }
@@ -50,15 +51,16 @@ impl state::Host for CallState {
 
 impl config::Host for CallState {
     fn get(&mut self, name: String) -> wasmtime::Result<Option<String>> {
-        self.count_call()?;
-        let may = self.bound.authority.lets_read_variable(&name);
+        self.may_go_on()?;
+        // What one plugin was granted as a secret no plugin reads.
+        let may = self.bound.authority.lets_read_variable(&name) && !is_withheld(&name);
         Ok(may.then(|| std::env::var(name).ok()).flatten())
     }
 }
 
 impl progress::Host for CallState {
     fn report(&mut self, message: String, fraction: Option<f64>) -> wasmtime::Result<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         let Some(report) = self.reports.take(&message, fraction) else {
             return Ok(());
         };

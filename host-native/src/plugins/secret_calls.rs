@@ -1,16 +1,16 @@
 //! `windlass:host/secrets` during a call: keys become headers here, and a component never sees one.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use reqwest::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, HeaderName, HeaderValue, IF_RANGE, RANGE,
-};
+use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
+    authority::GrantedSecret,
     bindings::windlass::host::{http, secrets},
+    disguise::asks_for_disguise,
     host::CallState,
     http_calls::{is_free, refused},
-    network::{Answered, Outgoing},
+    network::Outgoing,
     origin::Origin,
     secret::SecretRequest,
 };
@@ -21,12 +21,9 @@ const MOST: usize = 8;
 /// Bytes of the longest prefix and user's name.
 const LONGEST: usize = 256;
 
-/// Headers by which an answer could come in a form or in parts in which a repeated secret is not found.
-const DISGUISING: [HeaderName; 3] = [ACCEPT_ENCODING, RANGE, IF_RANGE];
-
 impl secrets::Host for CallState {
     fn available(&mut self, name: String) -> wasmtime::Result<bool> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(self.secret(&name, None).is_some())
     }
 
@@ -35,7 +32,7 @@ impl secrets::Host for CallState {
         request: http::Request,
         added: Vec<secrets::SecretHeader>,
     ) -> wasmtime::Result<Result<http::Response, http::Failure>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let mut outgoing = match self.judged(request) {
             Ok(outgoing) => outgoing,
             Err(refused) => return Ok(Err(refused)),
@@ -43,7 +40,7 @@ impl secrets::Host for CallState {
         if let Err(refused) = self.add_secrets(&mut outgoing, &added) {
             return Ok(Err(refused));
         }
-        Ok(self.exchange(outgoing, check_encoding)?)
+        Ok(self.exchange(outgoing)?)
     }
 }
 
@@ -54,11 +51,30 @@ impl CallState {
         if origin.is_some_and(|origin| !granted.audience.contains(origin)) {
             return None;
         }
+        self.value_of(name, granted)
+    }
+
+    fn value_of(&self, name: &str, granted: &GrantedSecret) -> Option<SecretString> {
         self.secrets.find(SecretRequest {
             component: &self.component,
             name,
             reference: &granted.reference,
         })
+    }
+
+    /// Looks for the values that all granted secrets have now in what comes back. Whether the plugin has used one does not matter:
+    /// a server may know it from another session.
+    pub(super) fn know_secrets(&self) -> Result<(), http::Failure> {
+        let granted = self.bound.authority.secrets();
+        let values = granted.filter_map(|(name, granted)| self.value_of(name, granted));
+        self.know(values)
+    }
+
+    fn know(&self, values: impl IntoIterator<Item = SecretString>) -> Result<(), http::Failure> {
+        match self.bound.known_secrets.add(values) {
+            true => Ok(()),
+            false => Err(refused("the secrets have changed too often")),
+        }
     }
 
     fn add_secrets(
@@ -69,16 +85,10 @@ impl CallState {
         if added.len() > MOST {
             return Err(refused("too many secrets for one request"));
         }
-        let disguises = |name: &HeaderName| DISGUISING.contains(name);
-        if let Some(name) = outgoing.headers.keys().find(|name| disguises(name)) {
-            return Err(refused(&format!(
-                "the header `{name}` cannot stand beside a secret"
-            )));
-        }
         for header in added {
             let name = HeaderName::from_bytes(header.header.as_bytes());
             let name = name.map_err(|_| refused("the name of a secret's header is none"))?;
-            if !is_free(&name) || disguises(&name) || outgoing.headers.contains_key(&name) {
+            if !is_free(&name) || asks_for_disguise(&name) || outgoing.headers.contains_key(&name) {
                 return Err(refused(&format!(
                     "the header `{name}` cannot have a secret, or is set already"
                 )));
@@ -93,9 +103,6 @@ impl CallState {
             };
             outgoing.headers.insert(name, self.value(header, &secret)?);
         }
-        outgoing
-            .headers
-            .insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(())
     }
 
@@ -122,27 +129,12 @@ impl CallState {
                 SecretString::from(BASE64_STANDARD.encode(pair))
             }
         };
-        let used = &self.bound.used_secrets;
-        if !used.add(secret.clone()) || !used.add(sent.clone()) {
-            return Err(refused("the secret has changed too often"));
-        }
+        self.know([secret.clone(), sent.clone()])?;
         let value = format!("{}{}", header.prefix, sent.expose_secret());
         let mut value = HeaderValue::from_str(&value)
             .map_err(|_| refused("the secret has characters that no header has"))?;
         // Keeps it out of debug output and of the compression tables of HTTP/2.
         value.set_sensitive(true);
         Ok(value)
-    }
-}
-
-/// A compressed answer could repeat the secret unseen.
-fn check_encoding(answered: &Answered) -> Result<(), http::Failure> {
-    let encodings = answered.headers.get_all(CONTENT_ENCODING);
-    let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    match encodings.iter().all(is_identity) {
-        true => Ok(()),
-        false => Err(refused(
-            "the answer is compressed, although the request did not accept that",
-        )),
     }
 }

@@ -79,16 +79,19 @@ pub(crate) const WRITE: u32 = 2;
 pub(crate) const EXIST: char = 'H';
 pub(crate) const TOO_LARGE: char = 'I';
 pub(crate) const LOOP: char = 'P';
+pub(crate) const NAME_TOO_LONG: char = 'S';
 pub(crate) const NO_ENTRY: char = 'U';
 pub(crate) const NOT_DIRECTORY: char = 'Y';
 pub(crate) const NOT_PERMITTED: char = '`';
 pub(crate) const READ_ONLY: char = 'b';
+pub(crate) const CROSS_DEVICE: char = 'e';
 pub(crate) const BAD_DESCRIPTOR: char = 'D';
 pub(crate) const DONE: char = '.';
 
 /// A guest that does one thing after the other and answers with a character for each.
 #[derive(Default)]
 pub(crate) struct Guest {
+    imports: String,
     data: String,
     used: usize,
     body: String,
@@ -106,6 +109,12 @@ impl Guest {
 
     pub(crate) fn then(mut self, code: &str) -> Self {
         self.body += code;
+        self
+    }
+
+    /// Imports one more function, in the text format.
+    pub(crate) fn import(mut self, interface: &str, function: &str, local: &str) -> Self {
+        self.imports += &format!("(import \"{interface}@0.2.12\" \"{function}\" {local})");
         self
     }
 
@@ -151,7 +160,7 @@ impl Guest {
 
     pub(crate) fn component(&self) -> Vec<u8> {
         let module = format!(
-            r#"(module {PRELUDE} {}
+            r#"(module {} {PRELUDE} {}
                 (func (export "call") (param i32 i32 i32 i32 i32 i32) (result i32)
                     (local $file i32) (local $stream i32) (local $first i64) {}
                     (i32.store (i32.const 1024) (i32.const 1056))
@@ -159,7 +168,7 @@ impl Guest {
                     (i32.store (i32.const 1060) (i32.const 2080))
                     (i32.store (i32.const 1064) (i32.sub (global.get $end) (i32.const 2080)))
                     (i32.const 1024)))"#,
-            self.data, self.body
+            self.imports, self.data, self.body
         );
         let mut module = wat::parse_str(module).unwrap();
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -181,7 +190,12 @@ impl Guest {
 
     /// What a call of it gives, in a place.
     pub(crate) fn run(&self, ground: &Ground) -> ToolResult {
-        let host = PluginHost::new(PluginHostConfig::default());
+        self.run_with(PluginHostConfig::default(), ground)
+    }
+
+    /// The same on another host.
+    pub(crate) fn run_with(&self, config: PluginHostConfig, ground: &Ground) -> ToolResult {
+        let host = PluginHost::new(config);
         let plugin = host.load("test", self.component()).unwrap();
         let call = ToolCall {
             tool_use_id: "toolu_1".into(),
@@ -214,6 +228,7 @@ impl Guest {
 /// Two granted directories, `read` (root 0) and `write` (root 1), and one beside them that is not.
 pub(crate) struct Ground {
     folder: tempfile::TempDir,
+    more: Vec<&'static str>,
 }
 
 impl Ground {
@@ -224,7 +239,17 @@ impl Ground {
             fs::write(folder.path().join(name).join("note.txt"), name).unwrap();
         }
         fs::write(folder.path().join("write/closed.key"), "closed").unwrap();
-        Self { folder }
+        Self {
+            folder,
+            more: Vec::new(),
+        }
+    }
+
+    /// With one more granted directory, which may be written: the next root.
+    pub(crate) fn with(mut self, name: &'static str) -> Self {
+        fs::create_dir_all(self.path(name)).unwrap();
+        self.more.push(name);
+        self
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -240,9 +265,11 @@ impl Ground {
             path: self.path(name).display().to_string(),
             access,
         };
+        let mut roots = vec![root("read", Access::Read), root("write", Access::Write)];
+        roots.extend(self.more.iter().map(|name| root(name, Access::Write)));
         FsGrant {
             cwd: self.path("read").display().to_string(),
-            roots: vec![root("read", Access::Read), root("write", Access::Write)],
+            roots,
             deny: vec![DenyPattern {
                 pattern: "**/*.key".to_owned(),
                 access: Access::Read,

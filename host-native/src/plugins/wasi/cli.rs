@@ -8,6 +8,7 @@ use super::{
         terminal_stdin, terminal_stdout,
     },
     handles::{Input, NoTerminal, Output},
+    printed::Printed,
 };
 use crate::plugins::host::CallState;
 
@@ -42,23 +43,22 @@ impl exit::Host for CallState {
 
 impl stdin::Host for CallState {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<Input>> {
+        self.may_go_on()?;
         self.wasi.handles.add(Input::Empty)
     }
 }
 
 impl stdout::Host for CallState {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<Output>> {
-        let line = Vec::new();
-        let is_error = false;
-        self.wasi.handles.add(Output::Log { is_error, line })
+        self.may_go_on()?;
+        self.wasi.handles.add(Output::Log(Printed::to_output()))
     }
 }
 
 impl stderr::Host for CallState {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<Output>> {
-        let line = Vec::new();
-        let is_error = true;
-        self.wasi.handles.add(Output::Log { is_error, line })
+        self.may_go_on()?;
+        self.wasi.handles.add(Output::Log(Printed::to_error()))
     }
 }
 

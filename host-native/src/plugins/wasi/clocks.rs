@@ -18,7 +18,7 @@ const RESOLUTION: u32 = 1_000_000;
 
 impl monotonic_clock::Host for CallState {
     fn now(&mut self) -> wasmtime::Result<u64> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(NOW)
     }
 
@@ -28,17 +28,19 @@ impl monotonic_clock::Host for CallState {
 
     /// Waiting takes no time, as the clock would not show it.
     fn subscribe_instant(&mut self, _when: u64) -> wasmtime::Result<Resource<Pollable>> {
+        self.may_go_on()?;
         self.wasi.handles.add(Pollable)
     }
 
     fn subscribe_duration(&mut self, _time: u64) -> wasmtime::Result<Resource<Pollable>> {
+        self.may_go_on()?;
         self.wasi.handles.add(Pollable)
     }
 }
 
 impl wall_clock::Host for CallState {
     fn now(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
-        self.count_call()?;
+        self.may_go_on()?;
         // A clock before 1970 is as good as none.
         let since = self.wasi.started.duration_since(UNIX_EPOCH);
         let since = since.unwrap_or_default();

@@ -6,13 +6,17 @@ use super::{
     open_files::{most_held, read_whole},
 };
 use crate::{
-    files::{EntryKind, FsError, WriteOptions},
+    files::{EntryKind, FsError, MAX_PATH, WriteOptions},
     plugins::host::CallState,
 };
 
 impl Place {
     /// A place below this directory. `..` is worked out by name and does not lead out of the granted directory.
     pub(super) fn below(&self, path: &str) -> Result<Self, ErrorCode> {
+        // Before it is taken apart, which takes more memory than the path.
+        if path.len() > MAX_PATH {
+            return Err(ErrorCode::NameTooLong);
+        }
         if path.is_empty() || path.starts_with('/') {
             return Err(ErrorCode::NoEntry);
         }
@@ -69,7 +73,8 @@ impl CallState {
     }
 
     /// Moves a file: it is written at the new place in one step, and then removed at the old one. Directories, links and files
-    /// that are too large for it are told to lie on another device, so that whoever moves them copies them.
+    /// that are too large for it are told to lie on another device, so that whoever moves them copies them; so is a link at the new
+    /// place. Where both are names of one file, nothing is done.
     pub(super) fn rename(&mut self, from: &Place, to: &Place) -> Result<(), ErrorCode> {
         let stat = self.reach.stat_name(from.tree, &from.path)?;
         // Before anything is written: what may not be removed is not moved.
@@ -79,6 +84,19 @@ impl CallState {
         self.reach.may_write(from.tree, &from.path)?;
         if from == to {
             return Ok(());
+        }
+        match self.reach.stat_name(to.tree, &to.path) {
+            // It would be written through, and may lead to the file itself.
+            Ok(there) if there.kind == EntryKind::Symlink => return Err(ErrorCode::CrossDevice),
+            // Another name of the same file: POSIX does nothing then, and both names stay.
+            Ok(_)
+                if self
+                    .reach
+                    .is_same_file((from.tree, &from.path), (to.tree, &to.path))? =>
+            {
+                return Ok(());
+            }
+            _ => {}
         }
         let content = read_whole(from, most_held(), &mut self.reach)?;
         let options = WriteOptions::default();

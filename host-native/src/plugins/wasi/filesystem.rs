@@ -21,7 +21,7 @@ type Answer<T> = wasmtime::Result<Result<T, ErrorCode>>;
 impl preopens::Host for CallState {
     /// The granted directories, under their absolute paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Handle, String)>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let roots: Vec<String> = self.reach.roots().map(|root| root.path).collect();
         let place = |tree| Place {
             tree,
@@ -44,7 +44,7 @@ impl CallState {
         path: &str,
         act: impl FnOnce(&mut Self, Place) -> Result<T, ErrorCode>,
     ) -> Answer<T> {
-        self.count_call()?;
+        self.may_go_on()?;
         self.keep_written_files()?;
         let place = match self.directory(directory)? {
             Ok(directory) => directory.below(path),
@@ -60,7 +60,7 @@ impl CallState {
         to_write: bool,
         act: impl FnOnce(&mut Self, FileId) -> Result<T, ErrorCode>,
     ) -> Answer<T> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(match self.file(file)? {
             Ok((_, false)) if to_write => Err(ErrorCode::BadDescriptor),
             Ok((id, _)) => act(self, id),
@@ -163,7 +163,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn read_directory(&mut self, directory: Handle) -> Answer<Resource<Listing>> {
-        self.count_call()?;
+        self.may_go_on()?;
         self.keep_written_files()?;
         let place = match self.directory(&directory)? {
             Ok(place) => place,
@@ -182,7 +182,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn sync(&mut self, _descriptor: Handle) -> Answer<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         self.keep_written_files()?;
         Ok(Ok(()))
     }
@@ -194,7 +194,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn stat(&mut self, descriptor: Handle) -> Answer<DescriptorStat> {
-        self.count_call()?;
+        self.may_go_on()?;
         let descriptor = self.wasi.handles.get(&descriptor)?.clone();
         Ok(self.stat_of(&descriptor))
     }
@@ -293,7 +293,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn metadata_hash(&mut self, descriptor: Handle) -> Answer<MetadataHashValue> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(match self.place_of(&descriptor)? {
             Ok(place) => self.hash_of(&place),
             Err(error) => Err(error),
@@ -322,7 +322,7 @@ impl types::HostDirectoryEntryStream for CallState {
         &mut self,
         stream: Resource<Listing>,
     ) -> Answer<Option<DirectoryEntry>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let listing = self.wasi.handles.get_mut(&stream)?;
         if listing.entries.is_empty() && listing.next.is_some() {
             let place = &listing.place;

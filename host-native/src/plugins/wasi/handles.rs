@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wasmtime::component::{Resource, ResourceTable};
 
+use super::printed::Printed;
 use crate::{
     files::{Entry, FsError},
     plugins::outcome::Stopped,
@@ -47,12 +48,7 @@ pub enum Input {
 #[allow(unreachable_pub)]
 pub enum Output {
     /// Standard output or standard error: the log, line by line.
-    Log {
-        /// Whether it is standard error.
-        is_error: bool,
-        /// The line so far.
-        line: Vec<u8>,
-    },
+    Log(Printed),
     /// A file.
     File {
         /// Which.

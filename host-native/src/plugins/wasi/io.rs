@@ -6,16 +6,13 @@ use super::{
     bindings::wasi::io::{error, poll, streams},
     handles::{Failure, Input, Output, Pollable},
 };
-use crate::{
-    files::FsError,
-    plugins::host::{CallState, LogLevel},
-};
+use crate::{files::FsError, plugins::host::CallState};
 
-/// How many bytes a stream takes at once.
-const PIECE: u64 = 1 << 20;
+/// How many bytes a stream takes at once. This is what `check-write` answers, always.
+const PIECE: usize = 1 << 20;
 
-/// How long a printed line is before it goes to the log without its end.
-const LINE: usize = 4096;
+/// How many bytes the functions take that write and flush at once: the interface says so.
+const FLUSHED: usize = 4096;
 
 type Answer<T> = wasmtime::Result<Result<T, streams::StreamError>>;
 
@@ -23,6 +20,11 @@ type Answer<T> = wasmtime::Result<Result<T, streams::StreamError>>;
 #[derive(Debug, thiserror::Error)]
 #[error("it waited for nothing")]
 struct WaitsForNothing;
+
+/// More was written than the stream said that it takes, which traps.
+#[derive(Debug, thiserror::Error)]
+#[error("it wrote {0} bytes to a stream at once, which had taken {1}")]
+struct TooMuch(u64, usize);
 
 impl error::Host for CallState {}
 
@@ -38,7 +40,7 @@ impl error::HostError for CallState {
 
 impl poll::Host for CallState {
     fn poll(&mut self, list: Vec<Resource<Pollable>>) -> wasmtime::Result<Vec<u32>> {
-        self.count_call()?;
+        self.may_go_on()?;
         if list.is_empty() {
             return Err(WaitsForNothing.into());
         }
@@ -48,12 +50,12 @@ impl poll::Host for CallState {
 
 impl poll::HostPollable for CallState {
     fn ready(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<bool> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(true)
     }
 
     fn block(&mut self, _pollable: Resource<Pollable>) -> wasmtime::Result<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(())
     }
 
@@ -66,7 +68,7 @@ impl streams::Host for CallState {}
 
 impl CallState {
     fn read_stream(&mut self, stream: &Resource<Input>, len: u64) -> Answer<Vec<u8>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let (id, at) = match self.wasi.handles.get(stream)? {
             Input::Empty => return Ok(Err(streams::StreamError::Closed)),
             Input::File { id, at } => (*id, *at),
@@ -84,15 +86,17 @@ impl CallState {
         Ok(Ok(bytes))
     }
 
-    fn write_stream(&mut self, stream: &Resource<Output>, bytes: &[u8]) -> Answer<()> {
-        self.count_call()?;
+    fn write_stream(&mut self, stream: &Resource<Output>, bytes: &[u8], most: usize) -> Answer<()> {
+        self.may_go_on()?;
+        permitted(u64::try_from(bytes.len()).unwrap_or(u64::MAX), most)?;
         let (id, at) = match self.wasi.handles.get_mut(stream)? {
             Output::File { id, at } => (*id, *at),
-            Output::Log { is_error, line } => {
-                line.extend_from_slice(bytes);
-                let is_error = *is_error;
-                let lines = full_lines(line);
-                self.print(is_error, &lines);
+            Output::Log(printed) => {
+                let mut taken = std::mem::take(printed);
+                self.print(&mut taken, bytes);
+                if let Output::Log(printed) = self.wasi.handles.get_mut(stream)? {
+                    *printed = taken;
+                }
                 return Ok(Ok(()));
             }
         };
@@ -107,14 +111,9 @@ impl CallState {
         Ok(Ok(()))
     }
 
-    fn print(&mut self, is_error: bool, lines: &[String]) {
-        let level = match is_error {
-            true => LogLevel::Warn,
-            false => LogLevel::Info,
-        };
-        for line in lines {
-            self.log_line(level, line);
-        }
+    fn write_zeroes_to(&mut self, stream: &Resource<Output>, len: u64, most: usize) -> Answer<()> {
+        let length = permitted(len, most)?;
+        self.write_stream(stream, &vec![0; length], most)
     }
 
     fn stream_error<T>(&mut self, fault: FsError) -> Answer<T> {
@@ -123,19 +122,12 @@ impl CallState {
     }
 }
 
-/// Takes the whole lines out of what was printed, and what is too long for one.
-fn full_lines(printed: &mut Vec<u8>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut from = 0;
-    while let Some(length) = printed[from..].iter().position(|byte| *byte == b'\n') {
-        lines.push(String::from_utf8_lossy(&printed[from..from + length]).into_owned());
-        from += length + 1;
-    }
-    printed.drain(..from);
-    if printed.len() > LINE {
-        lines.push(String::from_utf8_lossy(&std::mem::take(printed)).into_owned());
-    }
-    lines
+/// A number of bytes that a stream takes at once.
+fn permitted(length: u64, most: usize) -> Result<usize, TooMuch> {
+    let permitted = usize::try_from(length)
+        .ok()
+        .filter(|length| *length <= most);
+    permitted.ok_or(TooMuch(length, most))
 }
 
 impl streams::HostInputStream for CallState {
@@ -157,6 +149,7 @@ impl streams::HostInputStream for CallState {
     }
 
     fn subscribe(&mut self, _stream: Resource<Input>) -> wasmtime::Result<Resource<Pollable>> {
+        self.may_go_on()?;
         self.wasi.handles.add(Pollable)
     }
 
@@ -170,21 +163,21 @@ impl streams::HostInputStream for CallState {
 
 impl streams::HostOutputStream for CallState {
     fn check_write(&mut self, _stream: Resource<Output>) -> Answer<u64> {
-        self.count_call()?;
-        Ok(Ok(PIECE))
+        self.may_go_on()?;
+        Ok(Ok(PIECE as u64))
     }
 
     fn write(&mut self, stream: Resource<Output>, bytes: Vec<u8>) -> Answer<()> {
-        self.write_stream(&stream, &bytes)
+        self.write_stream(&stream, &bytes, PIECE)
     }
 
     fn blocking_write_and_flush(&mut self, stream: Resource<Output>, bytes: Vec<u8>) -> Answer<()> {
-        self.write_stream(&stream, &bytes)
+        self.write_stream(&stream, &bytes, FLUSHED)
     }
 
     /// Nothing: whole files are kept when they are synced or closed, and whole lines are told.
     fn flush(&mut self, _stream: Resource<Output>) -> Answer<()> {
-        self.count_call()?;
+        self.may_go_on()?;
         Ok(Ok(()))
     }
 
@@ -193,15 +186,12 @@ impl streams::HostOutputStream for CallState {
     }
 
     fn subscribe(&mut self, _stream: Resource<Output>) -> wasmtime::Result<Resource<Pollable>> {
+        self.may_go_on()?;
         self.wasi.handles.add(Pollable)
     }
 
     fn write_zeroes(&mut self, stream: Resource<Output>, len: u64) -> Answer<()> {
-        let length = match usize::try_from(len) {
-            Ok(length) if len <= PIECE => length,
-            _ => return self.stream_error(FsError::TooLarge),
-        };
-        self.write_stream(&stream, &vec![0; length])
+        self.write_zeroes_to(&stream, len, PIECE)
     }
 
     fn blocking_write_zeroes_and_flush(
@@ -209,7 +199,7 @@ impl streams::HostOutputStream for CallState {
         stream: Resource<Output>,
         len: u64,
     ) -> Answer<()> {
-        self.write_zeroes(stream, len)
+        self.write_zeroes_to(&stream, len, FLUSHED)
     }
 
     fn splice(&mut self, to: Resource<Output>, from: Resource<Input>, len: u64) -> Answer<u64> {
@@ -217,7 +207,8 @@ impl streams::HostOutputStream for CallState {
             Ok(bytes) => bytes,
             Err(failed) => return Ok(Err(failed)),
         };
-        let written = self.write_stream(&to, &bytes)?;
+        // One read gives no more than one write takes.
+        let written = self.write_stream(&to, &bytes, PIECE)?;
         Ok(written.map(|()| u64::try_from(bytes.len()).unwrap_or(u64::MAX)))
     }
 
@@ -233,10 +224,8 @@ impl streams::HostOutputStream for CallState {
     fn drop(&mut self, stream: Resource<Output>) -> wasmtime::Result<()> {
         match self.wasi.handles.remove(stream)? {
             Output::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
-            Output::Log { is_error, line } => {
-                if !line.is_empty() {
-                    self.print(is_error, &[String::from_utf8_lossy(&line).into_owned()]);
-                }
+            Output::Log(mut printed) => {
+                self.print_line(&mut printed);
                 Ok(())
             }
         }

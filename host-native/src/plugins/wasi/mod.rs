@@ -14,6 +14,7 @@ mod filesystem;
 mod handles;
 mod io;
 mod open_files;
+mod printed;
 mod random;
 mod sockets;
 pub(super) mod state;
@@ -62,7 +63,7 @@ pub(super) fn is_linked(import: &str) -> bool {
 
 /// Links the interfaces.
 pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    bindings::Wasi::add_to_linker::<_, HasSelf<_>>(linker, |state| state)?;
+    bindings::Wasi::add_to_linker::<_, HasSelf<_>>(linker, CallState::entered)?;
     sockets::add_to_linker(linker)
 }
 

@@ -18,7 +18,7 @@ fn bytes<const N: usize>() -> wasmtime::Result<[u8; N]> {
 
 impl random::Host for CallState {
     fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
-        self.count_call()?;
+        self.may_go_on()?;
         let length = usize::try_from(len.min(MOST)).unwrap_or(0);
         if len > MOST {
             return Err(TooMany(len).into());

@@ -1,6 +1,6 @@
 //! Sockets, which nobody gets: the functions that make one are refused, and none of the others can be reached.
 
-use wasmtime::component::{Linker, Resource, ResourceType, Val};
+use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceType, Val};
 
 use crate::plugins::host::CallState;
 
@@ -100,34 +100,63 @@ const REFUSED: [(&str, &str); 3] = [
     ("ip-name-lookup", "resolve-addresses"),
 ];
 
+/// An interface that is being linked. Its functions are added here, so that each call of one is counted.
+struct Interface<'a>(LinkerInstance<'a, CallState>);
+
+impl Interface<'_> {
+    /// A function with this answer; its results are those of its type.
+    fn function(
+        &mut self,
+        name: &str,
+        answer: fn(&mut [Val]) -> wasmtime::Result<()>,
+    ) -> wasmtime::Result<()> {
+        self.0.func_new(name, move |mut store, _, _, results| {
+            store.data_mut().entered().may_go_on()?;
+            answer(results)
+        })
+    }
+
+    /// A function that hands out the network.
+    fn network(&mut self, name: &str) -> wasmtime::Result<()> {
+        self.0.func_wrap(name, |mut store, (): ()| {
+            store.data_mut().entered().may_go_on()?;
+            Ok((Resource::<Network>::new_own(0),))
+        })
+    }
+
+    fn resource<T: 'static>(&mut self, name: &str) -> wasmtime::Result<()> {
+        let of = ResourceType::host::<T>();
+        self.0.resource(name, of, |mut store, _| {
+            store.data_mut().entered().may_go_on()?;
+            Ok(())
+        })
+    }
+}
+
 /// Links the interfaces.
 pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     // One instance is opened twice below.
     linker.allow_shadowing(true);
     let name = |interface: &str| format!("wasi:sockets/{interface}@{VERSION}");
-    let mut network = linker.instance(&name("network"))?;
-    network.resource("network", ResourceType::host::<Network>(), |_, _| Ok(()))?;
-    network.func_new("network-error-code", |_, _, _, results| {
+    let mut network = Interface(linker.instance(&name("network"))?);
+    network.resource::<Network>("network")?;
+    network.function("network-error-code", |results| {
         answer(results, Val::Option(None))
     })?;
-    linker
-        .instance(&name("instance-network"))?
-        .func_wrap("instance-network", |_, (): ()| {
-            Ok((Resource::<Network>::new_own(0),))
-        })?;
+    Interface(linker.instance(&name("instance-network"))?).network("instance-network")?;
     for (interface, resources) in NEVER_MADE {
-        let mut instance = linker.instance(&name(interface))?;
+        let mut instance = Interface(linker.instance(&name(interface))?);
         for (resource, methods) in resources {
-            instance.resource(resource, ResourceType::host::<Never>(), |_, _| Ok(()))?;
+            instance.resource::<Never>(resource)?;
             for method in *methods {
                 let function = format!("[method]{resource}.{method}");
-                instance.func_new(&function, |_, _, _, _| Err(NoSocket.into()))?;
+                instance.function(&function, |_| Err(NoSocket.into()))?;
             }
         }
     }
     for (interface, function) in REFUSED {
-        let mut instance = linker.instance(&name(interface))?;
-        instance.func_new(function, |_, _, _, results| {
+        let mut instance = Interface(linker.instance(&name(interface))?);
+        instance.function(function, |results| {
             let code = Val::Enum("access-denied".to_owned());
             answer(results, Val::Result(Err(Some(Box::new(code)))))
         })?;
