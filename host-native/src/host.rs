@@ -7,6 +7,8 @@
 mod clock;
 mod hooks;
 mod messages;
+mod session_runners;
+mod session_shares;
 mod tools;
 mod transport;
 mod worktree;
@@ -31,9 +33,13 @@ use windlass_core::{
 };
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::tools::{for_session, panic_text};
+pub(crate) use self::session_runners::for_session;
+pub(crate) use self::tools::panic_text;
 pub(crate) use self::worktree::{GitWorktrees, WorktreesToRemove};
-pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
+pub use self::{
+    hooks::RunHook, messages::MessageSink, session_shares::SessionShares, tools::RunTool,
+    transport::Transport,
+};
 
 /// The timeout of an embedder's tool that sets none: ten minutes, like the longest timeout of a Bash command.
 pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(600);

@@ -227,9 +227,10 @@ impl Agent {
 
     fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {
         let parts = &self.parts;
+        let (tools, hooks) = for_session(&parts.tools, &parts.hooks);
         NativeHost::new(Arc::clone(&parts.transport), messages)
-            .with_tools(for_session(&parts.tools))
-            .with_hooks(Arc::clone(&parts.hooks))
+            .with_tools(tools)
+            .with_hooks(hooks)
             .with_permission(parts.permission.clone())
             .with_cwd(parts.spec.environment.cwd.as_str())
     }

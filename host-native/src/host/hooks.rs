@@ -1,7 +1,13 @@
 //! The interface to the code of a hook.
 
+use std::sync::Arc;
+
 use futures_util::stream::BoxStream;
 use windlass_core::{EffectId, effect::Answer, hook::HookCall, host::CancelSignal};
+
+use super::session_shares::SessionShares;
+#[cfg(feature = "plugins")]
+use crate::plugins::PluginState;
 
 /// Runs one hook: a closure, a component, a process.
 pub trait RunHook: Send + Sync {
@@ -12,6 +18,12 @@ pub trait RunHook: Send + Sync {
     /// force. The core measures the timeout.
     fn run(&self, id: EffectId, call: HookCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
+
+    /// A runner for one more session, if this one keeps something that belongs to a session. By default it serves all of them.
+    fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunHook>> {
+        let _ = shares;
+        None
+    }
 }
 
 /// A hook of a component, on a thread of tokio's blocking pool.
@@ -26,5 +38,10 @@ impl RunHook for crate::plugins::PluginHook {
         Box::pin(futures_util::stream::once(
             self.clone().answer(call, cancel),
         ))
+    }
+
+    fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunHook>> {
+        let state = shares.in_place_of(self.session_state()?, PluginState::of_session);
+        Some(Arc::new(self.remembering(state)))
     }
 }

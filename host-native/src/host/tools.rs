@@ -1,6 +1,6 @@
 //! The interface to the code that runs a tool call.
 
-use std::{any::Any, collections::BTreeMap, sync::Arc};
+use std::{any::Any, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 #[cfg(feature = "plugins")]
@@ -14,6 +14,10 @@ use windlass_core::{
     tool::ToolCall,
 };
 
+use super::session_shares::SessionShares;
+#[cfg(feature = "plugins")]
+use crate::plugins::PluginState;
+
 /// Runs the calls of one or more tools: a closure, a component, a process.
 pub trait RunTool: Send + Sync {
     /// Runs a call: any number of [`Answer::Progress`], then one [`Answer::Tool`], or
@@ -25,7 +29,8 @@ pub trait RunTool: Send + Sync {
     -> BoxStream<'static, Answer>;
 
     /// A runner for one more session, if this one keeps something that belongs to a session. By default it serves all of them.
-    fn session_runner(&self) -> Option<Arc<dyn RunTool>> {
+    fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunTool>> {
+        let _ = shares;
         None
     }
 
@@ -35,20 +40,6 @@ pub trait RunTool: Send + Sync {
         let _ = probe;
         std::future::ready(Probed::Unknown).boxed()
     }
-}
-
-/// The tools for one more session. Tools that had a runner in common have one in common again.
-pub(crate) fn for_session(
-    tools: &Arc<BTreeMap<String, Arc<dyn RunTool>>>,
-) -> Arc<BTreeMap<String, Arc<dyn RunTool>>> {
-    let mut runners: BTreeMap<*const (), Option<Arc<dyn RunTool>>> = BTreeMap::new();
-    let of_session = tools.iter().map(|(name, runner)| {
-        let fresh = runners
-            .entry(Arc::as_ptr(runner).cast())
-            .or_insert_with(|| runner.session_runner());
-        (name.clone(), Arc::clone(fresh.as_ref().unwrap_or(runner)))
-    });
-    Arc::new(of_session.collect())
 }
 
 /// Reports of a component that wait to be taken; further ones are dropped.
@@ -75,9 +66,9 @@ impl RunTool for crate::plugins::Plugin {
         answers.into_stream().flatten().boxed()
     }
 
-    fn session_runner(&self) -> Option<Arc<dyn RunTool>> {
-        self.keeps_session_state()
-            .then(|| Arc::new(self.for_session()) as Arc<dyn RunTool>)
+    fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunTool>> {
+        let state = shares.in_place_of(self.session_state()?, PluginState::of_session);
+        Some(Arc::new(self.remembering(state)))
     }
 }
 

@@ -47,14 +47,24 @@ impl Plugin {
     /// The same plugin in another session: what it remembers of a session is of that one alone.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        let mut bound = self.1.clone();
-        if self.keeps_session_state() {
-            bound.state = Arc::new(PluginState::of_session());
+        match self.session_state() {
+            Some(_) => self.remembering(Arc::new(PluginState::of_session())),
+            None => self.clone(),
         }
-        Self(Arc::clone(&self.0), bound)
     }
 
-    pub(crate) fn keeps_session_state(&self) -> bool {
-        self.1.authority.state == StateScope::Session
+    /// What it remembers of a session, if it remembers anything.
+    pub(crate) fn session_state(&self) -> Option<&Arc<PluginState>> {
+        let is_of_session = self.1.authority.state == StateScope::Session;
+        is_of_session.then_some(&self.1.state)
+    }
+
+    /// The same plugin with this in its memory.
+    pub(crate) fn remembering(&self, state: Arc<PluginState>) -> Self {
+        let bound = Bound {
+            state,
+            ..self.1.clone()
+        };
+        Self(Arc::clone(&self.0), bound)
     }
 }

@@ -24,6 +24,7 @@ use super::{
     judgement::{MAX_REASON, translated},
     outcome::{CallError, MAX_TRAPS},
     progress::Reports,
+    state::PluginState,
 };
 
 /// The time limit of a hook that declares none.
@@ -90,6 +91,19 @@ impl PluginHook {
             kind: HookKind::Narrowing,
             source: format!("plugin {}", self.plugin.name()),
             ..HookMatcher::of(self.hook.event)
+        }
+    }
+
+    /// What its plugin remembers of a session, if it remembers anything.
+    pub(crate) fn session_state(&self) -> Option<&Arc<PluginState>> {
+        self.plugin.session_state()
+    }
+
+    /// The same hook with this in the memory of its plugin.
+    pub(crate) fn remembering(&self, state: Arc<PluginState>) -> Self {
+        Self {
+            plugin: self.plugin.remembering(state),
+            ..self.clone()
         }
     }
 

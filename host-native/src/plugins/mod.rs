@@ -66,6 +66,6 @@ pub use names::Resolver;
 pub use origin::{InvalidOrigin, Method, Origin, OriginMethods};
 pub use secret::{SecretRequest, SecretSource};
 pub use state::StateScope;
-pub(crate) use state::state_of_user;
+pub(crate) use state::{PluginState, state_of_user};
 pub use usage::{CallUsage, UsageSink};
 pub(crate) use user_folder::plugins_of_user;

@@ -73,7 +73,7 @@ impl From<io::Error> for StateFault {
 
 /// The values of one plugin.
 #[derive(Debug, Default)]
-pub(super) enum PluginState {
+pub(crate) enum PluginState {
     #[default]
     None,
     Session(Mutex<BTreeMap<String, Vec<u8>>>),
@@ -82,7 +82,7 @@ pub(super) enum PluginState {
 
 /// Values in a folder of their own: each in a file whose name is its key in hexadecimal digits.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct Files {
     folder: PathBuf,
     /// Held while sizes are counted and a value is written.
     writing: Mutex<()>,
@@ -90,7 +90,7 @@ pub(super) struct Files {
 
 impl PluginState {
     /// Values in memory.
-    pub(super) fn of_session() -> Self {
+    pub(crate) fn of_session() -> Self {
         Self::Session(Mutex::default())
     }
 
