@@ -1,11 +1,37 @@
+/// <reference path="./windlass-wit.d.ts" />
+import type { ErrorCode, Entry, Stat } from "windlass:host/filesystem@0.1.0";
+import type { Failure } from "windlass:host/http@0.1.0";
+import type { SecretHeader } from "windlass:host/secrets@0.1.0";
+import type { StateError as StateErrorCode } from "windlass:host/state@0.1.0";
+import type { Judgement } from "windlass:plugin/hooks@0.1.0";
+import type { Image, Observation } from "windlass:plugin/types@0.1.0";
+
+export type { Entry, ErrorCode, Image, Judgement, Observation, SecretHeader, Stat };
+
 /** A JSON Schema. */
 export type Schema = { [key: string]: unknown };
 
 export interface Grants {
   /** The most that the plugin asks for; `"none"` if left out. */
   filesystem?: "none" | "read" | "write";
-  /** The origins that it asks for, such as `https://api.example.com`. */
-  http?: string[];
+  /** The origins that it asks for, such as `https://api.example.com`: alone, for `GET`, or with their methods. */
+  http?: (string | { origin: string; methods: Method[] })[];
+  /** The keys that the host shall add to requests. */
+  secrets?: DeclaredSecret[];
+  /** The environment variables that it reads. */
+  env?: string[];
+  /** What it remembers between calls; `"none"` if left out. */
+  state?: "none" | "session" | "durable";
+}
+
+export type Method = "GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface DeclaredSecret {
+  name: string;
+  /** For whoever grants it. */
+  description: string;
+  /** The origins that it is sent to, which are among those of `http`. */
+  audience: string[];
 }
 
 /** What one call needs at most. It gets no more. */
@@ -13,6 +39,10 @@ export interface Limits {
   memoryBytes?: number;
   timeoutMs?: number;
   outputBytes?: number;
+  logBytes?: number;
+  hostCalls?: number;
+  /** Of the bodies of requests and answers. */
+  httpBytes?: number;
 }
 
 export interface Annotations {
@@ -29,21 +59,6 @@ export interface PathField {
   access: "read" | "write";
   /** The working directory is meant when the field is absent. */
   default_cwd?: boolean;
-}
-
-export interface Image {
-  mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
-  data: Uint8Array;
-}
-
-/** What a call saw of a file. */
-export interface Observation {
-  /** Absolute. */
-  path: string;
-  /** `sha256:` and the hexadecimal digest of the whole content. */
-  digest: string;
-  /** Whether the model saw all of it. */
-  whole: boolean;
 }
 
 export interface ToolResult {
@@ -83,7 +98,8 @@ export interface Tool<Input = any> {
 export interface Plugin {
   name: string;
   version: string;
-  tools: Tool[];
+  tools?: Tool[];
+  hooks?: Hook[];
   grants?: Grants;
   limits?: Limits;
 }
@@ -91,6 +107,8 @@ export interface Plugin {
 /** The exports of the component. */
 export interface Exports {
   call(call: { name: string; input: string; observed: Observation[] }): object;
+  judge(event: object): object;
+  observe(event: object): void;
   declaration(): string;
 }
 
@@ -99,6 +117,140 @@ export function tool<Input = any>(definition: Tool<Input>): Tool<Input>;
 
 /** The exports of a plugin. */
 export function plugin(plugin: Plugin): Exports;
+
+/** What a hook may use. */
+export interface HookContext {
+  /** The event, such as `PreToolUse`. */
+  event: string;
+  /** The tool call that the event concerns. */
+  toolUseId?: string;
+  /** The directories that were granted by name. */
+  files: Files;
+  log: Log;
+}
+
+export interface HookDefinition<Returned> {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  name: string;
+  /** The event, such as `PreToolUse`. */
+  on: string;
+  /** What it runs for, such as `Write|Edit`; everything if left out. */
+  matcher?: string;
+  timeoutMs?: number;
+  /** The input has the fields that the Agent SDK reference names for the event. */
+  run(input: any, context: HookContext): Returned;
+}
+
+export interface Hook extends HookDefinition<Judgement | void> {
+  readonly kind: "judge" | "observer";
+}
+
+/** A hook that may refuse. One that fails has refused. */
+export function judge(definition: HookDefinition<Judgement>): Hook;
+
+/** A hook that sees and changes nothing. */
+export function observer(definition: HookDefinition<void>): Hook;
+
+/** No opinion: rules and mode decide. */
+export function pass(): Judgement;
+
+/** Permission must be asked for, with a reason that the person reads. */
+export function ask(reason: string): Judgement;
+
+/** It is refused, with a reason that the model reads. */
+export function deny(reason: string): Judgement;
+
+/** The call may run with these restrictions. Patterns are absolute (`/work/secrets/*`), or a name alone (`*.pem`). */
+export function narrow(restrictions: {
+  /** No reading and no writing. */
+  without?: string[];
+  /** No writing. */
+  withoutWriting?: string[];
+  /** In milliseconds. */
+  withinMs?: number;
+}): Judgement;
+
+export interface Request {
+  /** `GET` if left out. */
+  method?: Method;
+  url: string | { toString(): string };
+  headers?: { [name: string]: string } | [name: string, value: string][];
+  body?: string | Uint8Array;
+  /** A body as JSON, in place of `body`. */
+  json?: unknown;
+}
+
+/** An answer, whatever its status. The host follows no redirect. */
+export class Response {
+  private constructor();
+  readonly status: number;
+  readonly headers: [name: string, value: string][];
+  /** The first header of this name, in whatever letters. */
+  header(name: string): string | undefined;
+  /** The body, which can be read once; at most `limit` bytes, 1 MiB if left out. */
+  bytes(limit?: number): Uint8Array;
+  /** The body as text; what is not UTF-8 becomes U+FFFD. */
+  text(limit?: number): string;
+  /** The body read as JSON. */
+  json(limit?: number): any;
+}
+
+/** Requests to the origins that the plugin declares and was granted. All functions throw `HttpError`. */
+export const http: {
+  send(request: Request): Response;
+  get(url: Request["url"], options?: Pick<Request, "headers">): Response;
+  postJson(url: Request["url"], value: unknown, options?: Pick<Request, "headers">): Response;
+};
+
+/** A request without an answer; the message is for the model. */
+export class HttpError extends Error {
+  readonly kind: Failure["tag"];
+}
+
+/** Keys that the host adds to requests; the plugin never sees their values. */
+export const secrets: {
+  /** Whether a secret can be used: it is declared, granted and there. */
+  available(name: string): boolean;
+  /** The header `authorization: Bearer …`. */
+  bearer(secret: string): SecretHeader;
+  /** The header `authorization: Basic …` with this user's name; the secret is the password. */
+  basic(user: string, secret: string): SecretHeader;
+  /** A header whose value is the secret alone. */
+  header(name: string, secret: string): SecretHeader;
+  /** Sends a request with secrets, to an origin that each is meant for. Throws `HttpError`. */
+  send(request: Request, ...headers: SecretHeader[]): Response;
+};
+
+/** What the plugin remembers between its calls, as granted. A key has 1 to 120 bytes. All functions throw `StateError`. */
+export const state: {
+  get(key: string): Uint8Array | undefined;
+  /** Adds or replaces a value: bytes, or a text as UTF-8. */
+  set(key: string, value: string | Uint8Array): void;
+  /** Removes a value, if there is one. */
+  remove(key: string): void;
+  /** The keys that begin with this text, sorted. */
+  keys(prefix?: string): string[];
+  /** The value of a key as it was given to `setJson`. */
+  getJson(key: string): any;
+  setJson(key: string, value: unknown): void;
+};
+
+/** State that is not given or not taken. */
+export class StateError extends Error {
+  readonly code: StateErrorCode;
+}
+
+/** Settings of the environment, by names that the plugin declares. */
+export const config: {
+  /** The value of a variable; `undefined` if it is not set, or was not granted. */
+  get(name: string): string | undefined;
+};
+
+/** What a long call is doing, for whoever waits for it. */
+export const progress: {
+  /** Reports what the call is doing and, if it is known, how much of it is done, between 0 and 1. */
+  report(message: string, fraction?: number): void;
+};
 
 export interface Log {
   debug(message: unknown): void;
@@ -110,35 +262,11 @@ export interface Log {
 /** Log lines for the host. */
 export const log: Log;
 
-export type ErrorCode =
-  | "not-found"
-  | "exists"
-  | "not-directory"
-  | "is-directory"
-  | "read-only"
-  | "invalid"
-  | "too-large"
-  | "changed"
-  | "cancelled"
-  | "io";
-
 /** A failed file operation; the message is for the model. */
 export class FileError extends Error {
   readonly code: ErrorCode;
   /** Absolute. */
   readonly path: string;
-}
-
-export interface Stat {
-  kind: "file" | "directory" | "symlink" | "other";
-  /** Bytes. */
-  size: number;
-  /** Milliseconds since 1970; 0 when unknown. */
-  modified: number;
-}
-
-export interface Entry extends Stat {
-  name: string;
 }
 
 export interface WriteOptions {

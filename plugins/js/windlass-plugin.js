@@ -1,13 +1,17 @@
-// Write a windlass plugin in JavaScript: a few tools, and the two exports that a component of the world
-// `windlass:plugin/authored-tools` has.
+// Write a windlass plugin in JavaScript: tools and hooks, and the exports that a component of the world
+// `windlass:plugin/authored` has.
 //
-//     export const { call, declaration } = plugin({ name: "count", version: "0.1.0", tools: [tool({ … })] });
-
-import { log as write } from "windlass:host/log@0.1.0";
+//     export const { call, judge, observe, declaration } = plugin({ name: "count", version: "0.1.0", tools: [tool({ … })] });
 
 import { Files } from "./windlass-files.js";
+import { hookExports } from "./windlass-hooks.js";
+import { log } from "./windlass-host.js";
 
 export { FileError, Files } from "./windlass-files.js";
+export { ask, deny, judge, narrow, observer, pass } from "./windlass-hooks.js";
+export { config, log, progress } from "./windlass-host.js";
+export { HttpError, Response, http, secrets } from "./windlass-http.js";
+export { StateError, state } from "./windlass-state.js";
 
 /** The version of the interfaces that this file is written for. */
 const WIT = "0.1.0";
@@ -23,15 +27,17 @@ const TOOL_KEYS = {
   timeoutMs: "timeout_ms",
 };
 
-/** The keys of the limits, and what the declaration calls them. */
-const LIMIT_KEYS = { memoryBytes: "memory_bytes", timeoutMs: "timeout_ms", outputBytes: "output_bytes" };
+/** The keys of a hook, and what the declaration calls them. */
+const HOOK_KEYS = { name: "name", kind: "kind", on: "event", matcher: "matcher", timeoutMs: "timeout_ms" };
 
-/** Log lines for the host; `debug` is for the author of the plugin. */
-export const log = {
-  debug: (message) => write("debug", String(message)),
-  info: (message) => write("info", String(message)),
-  warn: (message) => write("warn", String(message)),
-  error: (message) => write("error", String(message)),
+/** The keys of the limits, and what the declaration calls them. */
+const LIMIT_KEYS = {
+  memoryBytes: "memory_bytes",
+  timeoutMs: "timeout_ms",
+  outputBytes: "output_bytes",
+  logBytes: "log_bytes",
+  hostCalls: "host_calls",
+  httpBytes: "http_bytes",
 };
 
 /** A tool. Its description and the schema of its input are what the model goes by. */
@@ -41,13 +47,14 @@ export function tool(definition) {
 }
 
 /** The exports of a plugin. Hosts check the declaration; a key that they do not know is refused when the plugin is built. */
-export function plugin({ name, version, tools, grants = {}, limits = {}, ...unknown }) {
+export function plugin({ name, version, tools = [], hooks = [], grants = {}, limits = {}, ...unknown }) {
   refuseUnknown("the plugin", unknown);
   const declared = {
     name,
     version,
     wit: WIT,
     tools: tools.map(({ run, ...tool }) => renamed(`the tool ${tool.name}`, tool, TOOL_KEYS)),
+    hooks: hooks.map(({ run, ...hook }) => renamed(`the hook ${hook.name}`, hook, HOOK_KEYS)),
     grants,
     limits: renamed("`limits`", limits, LIMIT_KEYS),
   };
@@ -55,6 +62,7 @@ export function plugin({ name, version, tools, grants = {}, limits = {}, ...unkn
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
     declaration: () => text,
+    ...hookExports(hooks),
     call: (call) => {
       const called = byName.get(call.name);
       if (called === undefined) return failed(`There is no tool ${call.name} in this plugin.`);
@@ -82,7 +90,7 @@ function result(returned) {
   return success(returned.content, returned);
 }
 
-function success(content, { isError = false, structured, observed = [] } = {}) {
+function success(content, { isError = false, structured = undefined, observed = [] } = {}) {
   return {
     content: content.map((block) => (typeof block === "string" ? { tag: "text", val: block } : { tag: "image", val: block })),
     isError,

@@ -40,7 +40,7 @@ const countWords = tool({
   },
 });
 
-export const { call, declaration } = plugin({
+export const { call, judge, observe, declaration } = plugin({
   name: "words",
   version: "0.1.0",
   grants: { filesystem: "read" },

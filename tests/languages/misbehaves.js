@@ -41,7 +41,7 @@ const misbehave = tool({
   },
 });
 
-export const { call, declaration } = plugin({
+export const { call, judge, observe, declaration } = plugin({
   name: "misbehaves",
   version: "0.1.0",
   grants: { filesystem: "write" },

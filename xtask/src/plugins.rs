@@ -16,24 +16,26 @@ use crate::workspace::Workspace;
 const RUST: [&str; 3] = ["policy", "audit", "images"];
 
 /// The component of a plugin, and the file that it is made from.
-const JAVASCRIPT: [(&str, &str); 2] = [
+const JAVASCRIPT: [(&str, &str); 3] = [
     ("words-js", "plugins/words-js/app.js"),
+    ("connected-js", "tests/languages/connected.js"),
     ("misbehaves-js", "tests/languages/misbehaves.js"),
 ];
 
 /// The same for Python: the folder of a module, and its name.
-const PYTHON: [(&str, &str, &str); 2] = [
+const PYTHON: [(&str, &str, &str); 3] = [
     ("csv-python", "plugins/csv-python", "app"),
+    ("connected-python", "tests/languages", "connected"),
     ("misbehaves-python", "tests/languages", "misbehaves"),
 ];
 
 /// The world of their components.
-const WORLD: &str = "authored-tools";
+const WORLD: &str = "authored";
 
 /// What all of them are made from besides.
 const SHARED: [&str; 5] = [
     "plugins/js",
-    "plugins/python",
+    "plugins/python/windlass_plugin",
     "wit/host",
     "wit/plugin",
     "tests/languages",

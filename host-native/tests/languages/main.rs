@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod connected;
 mod javascript;
 mod python;
+mod server;
 mod support;
+mod types;

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -12,7 +13,9 @@ use windlass::{
     core::spec::RetryPolicy,
     files::Files,
     model_server::{ModelServer, Script},
-    plugins::{Cache, LogSink, PluginHost, PluginHostConfig, with_declaration},
+    plugins::{
+        Cache, LogSink, PluginHost, PluginHostConfig, Resolver, SecretSource, with_declaration,
+    },
 };
 
 /// The directory of the components that are built from JavaScript and Python: `$WINDLASS_PLUGINS`, else `plugins` in the target
@@ -31,6 +34,11 @@ fn plugins() -> PathBuf {
         directory.display()
     );
     directory
+}
+
+/// Where the programs are that `cargo xtask` installed for the languages.
+pub(crate) fn languages() -> PathBuf {
+    plugins().join("../languages")
 }
 
 /// The component file of a plugin, with its declaration. It is declared once for all tests: each runs in a process of its
@@ -98,23 +106,32 @@ impl Ground {
             expect = json!({"tool_results": [{"contains": text, "is_error": is_error}]});
         }
         exchanges.push(json!({ "expect": expect, "respond": "done" }));
-        let script = Script::parse(&json!({ "exchanges": exchanges }).to_string()).unwrap();
-        let model = ModelServer::start(script).unwrap();
-        let agent = Agent::builder()
+        let model = model(&exchanges);
+        let agent = self.agent(&model).allowed_tools([tool]);
+        with(agent).build().unwrap().run("go").await.unwrap();
+        if let Err(unmet) = model.verify() {
+            panic!("{unmet}");
+        }
+    }
+
+    /// An agent that works here, without plugins.
+    pub(crate) fn agent(&self, model: &ModelServer) -> AgentBuilder {
+        Agent::builder()
             .base_url(model.url())
             .api_key("sk-test")
             .retry(RetryPolicy {
                 max_retries: 0,
                 ..RetryPolicy::default()
             })
-            .plugin_host(host(LogSink::default()))
+            .plugin_host(PluginHost::new(host(LogSink::default())))
             .cwd(self.path("work"))
-            .allowed_tools([tool]);
-        with(agent).build().unwrap().run("go").await.unwrap();
-        if let Err(unmet) = model.verify() {
-            panic!("{unmet}");
-        }
     }
+}
+
+/// A model that follows a script.
+pub(crate) fn model(exchanges: &[Value]) -> ModelServer {
+    let script = Script::parse(&json!({ "exchanges": exchanges }).to_string()).unwrap();
+    ModelServer::start(script).unwrap()
 }
 
 /// A component host, and the messages of its components.
@@ -126,13 +143,23 @@ pub(crate) fn logged() -> (PluginHost, Arc<Mutex<Vec<String>>>) {
             lines.lock().unwrap().push(line.message.to_owned());
         }
     });
-    (host(sink), log)
+    (PluginHost::new(host(sink)), log)
+}
+
+/// A component host that finds all servers on this machine, at this port, and has secrets.
+pub(crate) fn connected(port: u16, secrets: SecretSource) -> PluginHost {
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    PluginHost::new(PluginHostConfig {
+        resolver: Resolver::new(move |_, _| Ok(vec![server])),
+        secrets,
+        ..host(LogSink::default())
+    })
 }
 
 /// A component host whose compiled components are kept for all these tests.
-fn host(log: LogSink) -> PluginHost {
+fn host(log: LogSink) -> PluginHostConfig {
     let kept = plugins();
-    PluginHost::new(PluginHostConfig {
+    PluginHostConfig {
         cache: Some(Cache::at(
             kept.join("compiled"),
             kept.join("key/components.key"),
@@ -140,5 +167,5 @@ fn host(log: LogSink) -> PluginHost {
         files: Arc::new(Files::default()),
         log,
         ..PluginHostConfig::default()
-    })
+    }
 }

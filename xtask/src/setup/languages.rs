@@ -91,12 +91,24 @@ mod tests {
         let list = include_str!("../../../tests/languages/requirements.txt");
         // The registry configured in npm is used.
         assert!(!lock.contains("\"resolved\""));
-        let node = include_str!("../../../host-native/src/cli/plugin/templates/js/package.json");
-        let pin = |text: &str| {
-            let (_, after) = text.split_once("\"componentize-qjs\": \"")?;
+        let js = include_str!("../../../host-native/src/cli/plugin/templates/js/package.json");
+        let ts = include_str!("../../../host-native/src/cli/plugin/templates/ts/package.json");
+        let pin = |text: &str, package: &str| {
+            let (_, after) = text.split_once(&format!("\"{package}\": \""))?;
             Some(after.split('"').next()?.to_owned())
         };
-        assert!(pin(node).is_some_and(|version| Some(version) == pin(lock)));
+        for (list, package) in [
+            (js, "componentize-qjs"),
+            (ts, "componentize-qjs"),
+            (ts, "esbuild"),
+            (ts, "typescript"),
+        ] {
+            let version = pin(list, package);
+            assert!(
+                version.is_some() && version == pin(lock, package),
+                "{package}"
+            );
+        }
         let python =
             include_str!("../../../host-native/src/cli/plugin/templates/python/requirements.txt");
         assert!(list.contains(python.trim()) && python.contains("componentize-py=="));

@@ -18,7 +18,7 @@ pub(crate) enum AuthorError {
     #[error("`{}` exists already: choose another name, or remove it", .0.display())]
     Exists(PathBuf),
     /// No sources of a known language.
-    #[error("`{}` has no Cargo.toml, package.json or app.py: it is no folder that `windlass plugin new` made", .0.display())]
+    #[error("`{}` has no Cargo.toml, package.json, src/plugin.ts or app.py: it is no folder that `windlass plugin new` made", .0.display())]
     NoSources(PathBuf),
     /// A file or folder cannot be used.
     #[error("`{}`: {error}", .path.display())]

@@ -11,6 +11,8 @@ pub(crate) enum Language {
     Rust,
     /// JavaScript, by Node and componentize-qjs.
     Js,
+    /// TypeScript, by Node, esbuild and componentize-qjs.
+    Ts,
     /// Python, by componentize-py.
     Python,
 }
@@ -24,6 +26,8 @@ impl Language {
         let has = |name: &str| folder.join(name).is_file();
         if has("Cargo.toml") {
             Ok(Self::Rust)
+        } else if has("src/plugin.ts") {
+            Ok(Self::Ts)
         } else if has("package.json") {
             Ok(Self::Js)
         } else if has("app.py") {
@@ -38,6 +42,7 @@ impl Language {
         match self {
             Self::Rust => "src/lib.rs",
             Self::Js => "app.js",
+            Self::Ts => "src/plugin.ts",
             Self::Python => "app.py",
         }
     }

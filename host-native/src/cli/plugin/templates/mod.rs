@@ -45,9 +45,18 @@ const JS: &[(&str, &str)] = &[
     ("tests/first.json", include_str!("js/first.json")),
 ];
 
+const TS: &[(&str, &str)] = &[
+    ("package.json", include_str!("ts/package.json")),
+    ("tsconfig.json", include_str!("ts/tsconfig.json")),
+    (".gitignore", include_str!("js/gitignore.txt")),
+    ("src/plugin.ts", include_str!("ts/plugin.ts.txt")),
+    ("tests/first.json", include_str!("js/first.json")),
+];
+
 const JS_SDK: [&[(&str, &str)]; 2] = [
     sdk!("sdk" from "plugin-js":
-        "windlass-files.js", "windlass-plugin.d.ts", "windlass-plugin.js", "windlass-text.js"),
+        "windlass-files.js", "windlass-hooks.js", "windlass-host.js", "windlass-http.js", "windlass-plugin.d.ts",
+        "windlass-plugin.js", "windlass-state.js", "windlass-text.js", "windlass-wit.d.ts"),
     WIT,
 ];
 
@@ -59,7 +68,10 @@ const PYTHON: &[(&str, &str)] = &[
 ];
 
 const PYTHON_SDK: [&[(&str, &str)]; 2] = [
-    sdk!("sdk" from "plugin-python": "windlass_plugin.py", "windlass_schema.py"),
+    sdk!("sdk" from "plugin-python":
+        "windlass_plugin/__init__.py", "windlass_plugin/config.py", "windlass_plugin/error.py", "windlass_plugin/hooks.py",
+        "windlass_plugin/http.py", "windlass_plugin/plugin.py", "windlass_plugin/progress.py", "windlass_plugin/schema.py",
+        "windlass_plugin/secrets.py", "windlass_plugin/state.py"),
     WIT,
 ];
 
@@ -84,6 +96,7 @@ pub(super) fn files(language: Language) -> impl Iterator<Item = (&'static str, &
     let (own, sdk): (_, &[&[_]]) = match language {
         Language::Rust => (RUST, &RUST_SDK),
         Language::Js => (JS, &JS_SDK),
+        Language::Ts => (TS, &JS_SDK),
         Language::Python => (PYTHON, &PYTHON_SDK),
     };
     let sdk = sdk.iter().flat_map(|files| files.iter());
@@ -116,7 +129,12 @@ mod tests {
                 "sdk/windlass-plugin-macros/src/",
             ),
             (Language::Js, "plugin-js", "sdk/"),
-            (Language::Python, "plugin-python", "sdk/"),
+            (Language::Ts, "plugin-js", "sdk/"),
+            (
+                Language::Python,
+                "plugin-python/windlass_plugin",
+                "sdk/windlass_plugin/",
+            ),
             (Language::Js, "wit/plugin", "sdk/wit/"),
         ] {
             let written: BTreeSet<String> = files(language)

@@ -1,7 +1,10 @@
-//! JavaScript: componentize-qjs puts the modules and QuickJS into one component, without WASI.
+//! JavaScript and TypeScript: componentize-qjs puts the modules and QuickJS into one component, without WASI. TypeScript is made
+//! one module of JavaScript by esbuild first.
 
 use std::{
-    env, fs,
+    env,
+    ffi::{OsStr, OsString},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -9,8 +12,23 @@ use windlass::child;
 
 use super::programs::{ToolchainError, run};
 
-/// Names the program componentize-qjs when it is not to be installed in the plugin's folder.
-const CHOSEN: &str = "WINDLASS_COMPONENTIZE_QJS";
+/// A script for Node that is installed with the packages of a plugin's folder.
+struct Script {
+    /// Where npm puts it, in the folder.
+    installed: &'static str,
+    /// The variable that names another one, which is not to be installed then.
+    variable: &'static str,
+}
+
+const COMPONENTIZE: Script = Script {
+    installed: "node_modules/componentize-qjs/bin/componentize-qjs",
+    variable: "WINDLASS_COMPONENTIZE_QJS",
+};
+
+const ESBUILD: Script = Script {
+    installed: "node_modules/esbuild/bin/esbuild",
+    variable: "WINDLASS_ESBUILD",
+};
 
 /// What an author without it has to do.
 const REMEDY: &str = "install Node 20 or newer (https://nodejs.org)";
@@ -21,15 +39,58 @@ const REMEDY: &str = "install Node 20 or newer (https://nodejs.org)";
 /// # Errors
 /// [`ToolchainError`]: Node is missing, or a step failed, which has said why on standard error.
 pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
+    componentize(folder, folder, OsStr::new("app.js"), wit)
+}
+
+/// The same for the module `src/plugin.ts`, with all that it imports. Types are not checked, which `npm run check` does.
+///
+/// # Errors
+/// As [`component`].
+pub(super) fn component_of_typescript(
+    folder: &Path,
+    wit: &Path,
+) -> Result<Vec<u8>, ToolchainError> {
+    let bundled = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
+    let module = bundled.path().join("plugin.js");
+    let mut esbuild = child::command("node");
+    esbuild
+        .arg(ESBUILD.find(folder)?)
+        .current_dir(folder)
+        .args([
+            "src/plugin.ts",
+            "--bundle",
+            "--format=esm",
+            "--platform=neutral",
+        ])
+        // What QuickJS knows, and the interfaces of the host, which are no files.
+        .args([
+            "--target=es2023",
+            "--external:windlass:*",
+            "--log-level=warning",
+        ])
+        .arg(joined("--outfile=", &module));
+    run(&mut esbuild, REMEDY)?;
+    componentize(folder, bundled.path(), module.as_os_str(), wit)
+}
+
+/// The component of a module and of what it imports below a root.
+fn componentize(
+    folder: &Path,
+    root: &Path,
+    module: &OsStr,
+    wit: &Path,
+) -> Result<Vec<u8>, ToolchainError> {
     let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
     let component = output.path().join("component.wasm");
     let mut componentize = child::command("node");
     componentize
-        .arg(installed(folder)?)
+        .arg(COMPONENTIZE.find(folder)?)
         .current_dir(folder)
-        .args(["--world", "authored-tools", "--js", "app.js"])
+        .args(["--world", "authored", "--js"])
+        .arg(module)
         // Without the asynchronous interfaces, of which this host has none.
-        .args(["--sync", "--opt-size", "--stub-wasi", "--module-root", "."])
+        .args(["--sync", "--opt-size", "--stub-wasi", "--module-root"])
+        .arg(root)
         .arg("--wit")
         .arg(wit)
         .arg("--output")
@@ -38,19 +99,28 @@ pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainE
     fs::read(&component).map_err(ToolchainError::at(component))
 }
 
-/// The program, installed if it is missing.
-fn installed(folder: &Path) -> Result<PathBuf, ToolchainError> {
-    if let Some(chosen) = env::var_os(CHOSEN) {
-        return Ok(chosen.into());
+impl Script {
+    /// Its path, after the packages of the folder are installed if it is missing.
+    fn find(&self, folder: &Path) -> Result<PathBuf, ToolchainError> {
+        if let Some(chosen) = env::var_os(self.variable) {
+            return Ok(chosen.into());
+        }
+        let program = folder.join(self.installed);
+        if !program.is_file() {
+            let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+            let mut install = child::command(npm);
+            // None of the packages needs an install script, so none may run.
+            let quietly = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
+            install.current_dir(folder).args(quietly);
+            run(&mut install, REMEDY)?;
+        }
+        Ok(program)
     }
-    let program = folder.join("node_modules/componentize-qjs/bin/componentize-qjs");
-    if !program.is_file() {
-        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-        let mut install = child::command(npm);
-        // None of the packages needs an install script, so none may run.
-        let quietly = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
-        install.current_dir(folder).args(quietly);
-        run(&mut install, REMEDY)?;
-    }
-    Ok(program)
+}
+
+/// An option and its value as one argument.
+fn joined(option: &str, value: &Path) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(value);
+    argument
 }

@@ -31,6 +31,7 @@ pub(super) fn component(language: Language, folder: &Path) -> Result<Built, Tool
     match language {
         Language::Rust => rust::component(folder),
         Language::Js => js::component(folder, &wit).map(by_itself),
+        Language::Ts => js::component_of_typescript(folder, &wit).map(by_itself),
         Language::Python => python::component(folder, &wit).map(by_itself),
     }
 }

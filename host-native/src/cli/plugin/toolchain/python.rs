@@ -32,7 +32,7 @@ pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainE
         .arg("--quiet")
         .arg("--wit-path")
         .arg(wit)
-        .args(["--world", "authored-tools", "componentize"])
+        .args(["--world", "authored", "componentize"])
         .args(["--python-path", ".", "--python-path", "sdk"])
         .arg("--output")
         .arg(&component)

@@ -22,7 +22,7 @@ const countLines = tool({
   },
 });
 
-export const { call, declaration } = plugin({
+export const { call, judge, observe, declaration } = plugin({
   name: "{{name}}",
   version: "0.1.0",
   grants: { filesystem: "read" },

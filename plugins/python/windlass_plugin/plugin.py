@@ -1,39 +1,13 @@
-"""Write a windlass plugin in Python.
-
-A tool is a function with annotations. Its docstring is what the model reads, and the types of the input class say what the
-tool takes:
-
-    from dataclasses import dataclass
-
-    from windlass_plugin import Plugin
-
-    plugin = Plugin("count", "0.1.0", filesystem="read")
-
-    @dataclass
-    class CountLines:
-        file_path: str
-        \"\"\"The text file.\"\"\"
-
-    @plugin.tool(read_only=True, paths={"file_path": "read"})
-    def count_lines(input: CountLines) -> str:
-        \"\"\"Counts the lines of a file.\"\"\"
-        with open(input.file_path, encoding="utf-8") as file:
-            return f"{sum(1 for _ in file)} lines"
-
-    WitWorld = plugin.exports()
-
-Files are opened as usual, by `open()`, `os` and `pathlib`: the granted directories are there under their absolute paths, and
-relative paths start at the working directory of the session. What was not granted does not exist.
-"""
+"""A plugin: what it declares, and the exports of its component."""
 
 import contextlib
 import json
 import os
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Callable, get_type_hints
 
-from windlass_schema import read_input, schema_of
+from componentize_py_types import Err
 from wit_world.imports import filesystem, log
 from wit_world.imports.windlass_plugin_types import (
     Content_Image,
@@ -43,14 +17,15 @@ from wit_world.imports.windlass_plugin_types import (
     ToolResult,
 )
 
+from windlass_plugin.error import ToolError
+from windlass_plugin.hooks import HookEvent, Judgement, is_judgement, read_event
+from windlass_plugin.schema import read_input, schema_of
+from windlass_plugin.secrets import Secret
+
 #: The version of the interfaces that this file is written for.
 WIT = "0.1.0"
 
 _LEVELS = {level.name.lower(): level for level in log.Level}
-
-
-class ToolError(Exception):
-    """A failure whose message the model reads."""
 
 
 @dataclass
@@ -69,7 +44,7 @@ def write_log(message: object, level: str = "info") -> None:
 
 
 class Plugin:
-    """A plugin: what it is called, what it asks for, and its tools."""
+    """A plugin: what it is called, what it asks for, its tools and its hooks."""
 
     def __init__(
         self,
@@ -77,21 +52,49 @@ class Plugin:
         version: str,
         *,
         filesystem: str = "none",
+        http: list[str | dict[str, Any]] | None = None,
+        secrets: list[Secret] | None = None,
+        env: list[str] | None = None,
+        state: str = "none",
         memory_bytes: int | None = None,
         timeout_ms: int | None = None,
         output_bytes: int | None = None,
+        log_bytes: int | None = None,
+        host_calls: int | None = None,
+        http_bytes: int | None = None,
     ):
-        """`filesystem` (`none`, `read` or `write`) is the most that the plugin asks for, the rest what a call needs at most."""
-        limits = {"memory_bytes": memory_bytes, "timeout_ms": timeout_ms, "output_bytes": output_bytes}
+        """What the plugin asks for at most, and what a call needs at most.
+
+        `filesystem` is `none`, `read` or `write`; `http` has origins, alone (for `GET`) or as
+        `{"origin": "https://api.example.com", "methods": ["GET", "POST"]}`; `env` has names of variables, and `state` is
+        `none`, `session` or `durable`.
+        """
+        limits = {
+            "memory_bytes": memory_bytes,
+            "timeout_ms": timeout_ms,
+            "output_bytes": output_bytes,
+            "log_bytes": log_bytes,
+            "host_calls": host_calls,
+            "http_bytes": http_bytes,
+        }
+        grants = {
+            "filesystem": filesystem,
+            "http": http or [],
+            "secrets": [asdict(secret) for secret in secrets or []],
+            "env": env or [],
+            "state": state,
+        }
         self._declared = {
             "name": name,
             "version": version,
             "wit": WIT,
             "tools": [],
-            "grants": {"filesystem": filesystem},
+            "hooks": [],
+            "grants": grants,
             "limits": {key: value for key, value in limits.items() if value is not None},
         }
         self._tools: dict[str, tuple[Callable[[Any], Any], type]] = {}
+        self._hooks: dict[tuple[str, str], Callable[[HookEvent], Judgement | None]] = {}
 
     def tool(
         self,
@@ -112,7 +115,7 @@ class Plugin:
         """
 
         def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            tool_name = name or "".join(word.capitalize() for word in function.__name__.split("_"))
+            tool_name = name or _title(function)
             hints = get_type_hints(function)
             hints.pop("return", None)
             if len(hints) != 1:
@@ -139,6 +142,34 @@ class Plugin:
 
         return register
 
+    def judge(
+        self, *, on: str, matcher: str | None = None, name: str | None = None, timeout_ms: int | None = None
+    ) -> Callable[[Callable[[HookEvent], Judgement]], Callable[[HookEvent], Judgement]]:
+        """Makes a function a judge: a hook that may refuse. One that fails, or returns no judgement, has refused.
+
+        `on` is the event, `matcher` what it runs for (`Write|Edit`). The function takes a `HookEvent`, and returns what `pass_`,
+        `ask`, `deny` or `narrow` made.
+        """
+        return self._hook("judge", on, matcher, name, timeout_ms)
+
+    def observer(
+        self, *, on: str, matcher: str | None = None, name: str | None = None, timeout_ms: int | None = None
+    ) -> Callable[[Callable[[HookEvent], None]], Callable[[HookEvent], None]]:
+        """Makes a function an observer: a hook that sees and changes nothing. It is written as a judge, and returns nothing."""
+        return self._hook("observer", on, matcher, name, timeout_ms)
+
+    def _hook(
+        self, kind: str, on: str, matcher: str | None, name: str | None, timeout_ms: int | None
+    ) -> Callable[[Callable[[HookEvent], Any]], Callable[[HookEvent], Any]]:
+        def register(function: Callable[[HookEvent], Any]) -> Callable[[HookEvent], Any]:
+            hook_name = name or _title(function)
+            declared = {"name": hook_name, "kind": kind, "event": on, "matcher": matcher, "timeout_ms": timeout_ms}
+            self._declared["hooks"].append({key: value for key, value in declared.items() if value is not None})
+            self._hooks[kind, hook_name] = function
+            return function
+
+        return register
+
     def exports(self) -> type:
         """The class that the component exports: `WitWorld = plugin.exports()`."""
         plugin = self
@@ -150,14 +181,21 @@ class Plugin:
             def call(self, call: Any) -> ToolResult:
                 return plugin._call(call)
 
+            def judge(self, event: Any) -> Judgement:
+                judgement = plugin._run_hook("judge", event)
+                if not is_judgement(judgement):
+                    raise Err(f"the judge {event.hook} returned no judgement: pass_(), ask(), deny() or narrow()")
+                return judgement
+
+            def observe(self, event: Any) -> None:
+                plugin._run_hook("observer", event)
+
         return WitWorld
 
     def _call(self, call: Any) -> ToolResult:
         """Answers a call. Nothing may leave this function: an exception that does would end the component."""
         try:
-            # Where nothing was granted, there is no such directory.
-            with contextlib.suppress(OSError):
-                os.chdir(filesystem.working_directory())
+            _enter_working_directory()
             function, shape = self._tools[call.name]
             return _result(function(read_input(shape, json.loads(call.input))))
         except ToolError as error:
@@ -167,6 +205,26 @@ class Plugin:
         except Exception as error:
             write_log(traceback.format_exc(), "debug")
             return _failed(f"{type(error).__name__}: {error}")
+
+
+    def _run_hook(self, kind: str, event: Any) -> Any:
+        """Runs a hook. What it raises is an error for the host: any other exception would end the component."""
+        try:
+            _enter_working_directory()
+            return self._hooks[kind, event.hook](read_event(event))
+        except Exception as error:
+            write_log(traceback.format_exc(), "debug")
+            raise Err(f"{type(error).__name__}: {error}") from None
+
+
+def _enter_working_directory() -> None:
+    # Where nothing was granted, there is no such directory.
+    with contextlib.suppress(OSError):
+        os.chdir(filesystem.working_directory())
+
+
+def _title(function: Callable[..., Any]) -> str:
+    return "".join(word.capitalize() for word in function.__name__.split("_"))
 
 
 def _result(returned: Any) -> ToolResult:

@@ -1,0 +1,5 @@
+"""What a tool fails with."""
+
+
+class ToolError(Exception):
+    """A failure whose message the model reads."""
