@@ -13,7 +13,7 @@ use crate::setup::npm;
 use crate::workspace::Workspace;
 
 /// The examples in Rust: folders of `plugins/`.
-const RUST: [&str; 3] = ["policy", "audit", "images"];
+const RUST: [&str; 4] = ["policy", "audit", "images", "weather"];
 
 /// The component of a plugin, and the file that it is made from.
 const JAVASCRIPT: [(&str, &str); 3] = [

@@ -27,6 +27,7 @@ use super::{
     names::Resolver,
     network::Network,
     read::read,
+    recorded::RecordedNetwork,
     secret::SecretSource,
 };
 use crate::files::Files;
@@ -52,6 +53,8 @@ pub struct PluginHostConfig {
     pub resolver: Resolver,
     /// Files (PEM) with authorities that servers of plugins' requests may be vouched for by, beside those that the system trusts.
     pub certificates: Vec<PathBuf>,
+    /// Answers requests of components in place of the network, for tests of plugins: nothing is sent then.
+    pub recorded: Option<RecordedNetwork>,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
@@ -70,6 +73,7 @@ impl PluginHost {
             network: Arc::new(Network::new(
                 config.resolver.clone(),
                 config.certificates.clone(),
+                config.recorded.clone(),
             )),
             config: Arc::new(config),
             runtime: Arc::default(),

@@ -21,6 +21,7 @@ use super::{
     names::{Names, NamesOfHost, Resolver},
     origin::{Method, Origin},
     outcome::{Stopped, Watch},
+    recorded::RecordedNetwork,
     ticker::TICK,
 };
 use crate::http::{root_cause, tls};
@@ -63,6 +64,8 @@ pub(super) enum Unanswered {
 pub(super) struct Network {
     names: NamesOfHost,
     certificates: Vec<PathBuf>,
+    /// Answers in place of all servers.
+    recorded: Option<RecordedNetwork>,
     worker: OnceLock<Result<Worker, String>>,
 }
 
@@ -100,10 +103,15 @@ impl Worker {
 }
 
 impl Network {
-    pub(super) fn new(resolver: Resolver, certificates: Vec<PathBuf>) -> Self {
+    pub(super) fn new(
+        resolver: Resolver,
+        certificates: Vec<PathBuf>,
+        recorded: Option<RecordedNetwork>,
+    ) -> Self {
         Self {
             names: NamesOfHost::new(resolver),
             certificates,
+            recorded,
             worker: OnceLock::new(),
         }
     }
@@ -136,6 +144,9 @@ impl Network {
         component: &Arc<str>,
         watch: &Watch,
     ) -> Result<Result<Answered, Unanswered>, Stopped> {
+        if let Some(recorded) = &self.recorded {
+            return Ok(recorded.exchange(outgoing, limit));
+        }
         let origin = outgoing.origin.clone();
         let broken = |reason: &str| Unanswered::Broken {
             origin: origin.clone(),

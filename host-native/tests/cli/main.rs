@@ -21,6 +21,7 @@ mod permission;
 mod places;
 mod plugin_authoring;
 mod plugin_grants;
+mod plugin_tests;
 mod plugins;
 mod project;
 mod prompts;

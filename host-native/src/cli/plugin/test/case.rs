@@ -9,18 +9,28 @@ use std::{
 use base64::{DecodeError, Engine as _, prelude::BASE64_STANDARD};
 use serde::Deserialize;
 use serde_json::Value;
-use windlass::plugins::CallUsage;
 
+use super::{budget::Budget, hook_events::Event, recorded::Exchange};
 use crate::cli::plugin::error::AuthorError;
 
-/// One session: the files that it finds, and the calls that the model makes in it.
+/// One session: what it finds, and the calls that the model makes in it, after the events that hooks are given.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
     /// The files that it finds, by their paths below the workspace.
     #[serde(default)]
     pub(super) files: BTreeMap<String, Content>,
+    /// Answers to the requests of the plugin.
+    #[serde(default)]
+    pub(super) http: Vec<Exchange>,
+    /// The secrets that it is granted: the declared names, and values made up for the test.
+    #[serde(default)]
+    pub(super) secrets: BTreeMap<String, String>,
+    /// Events for its hooks, one after the other.
+    #[serde(default)]
+    pub(super) hooks: Vec<Event>,
     /// The calls, one after the other.
+    #[serde(default)]
     pub(super) calls: Vec<Call>,
     /// What files have at the end, by their paths.
     #[serde(default)]
@@ -89,17 +99,6 @@ pub(super) struct Expectation {
     is_error: bool,
 }
 
-/// Limits of a call, each of which may be left out.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Budget {
-    fuel: Option<u64>,
-    memory_bytes: Option<u64>,
-    host_calls: Option<u64>,
-    output_bytes: Option<u64>,
-    log_bytes: Option<u64>,
-}
-
 impl Case {
     /// Reads a test.
     ///
@@ -112,8 +111,8 @@ impl Case {
         };
         let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let case: Self = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        if case.calls.is_empty() {
-            return Err(wrong("it has no calls".to_owned()));
+        if case.calls.is_empty() && case.hooks.is_empty() {
+            return Err(wrong("it has no calls and no events for hooks".to_owned()));
         }
         for (name, content) in &case.files {
             content
@@ -179,26 +178,5 @@ impl Expectation {
             faults.push(format!("{expected:?} is not in the text {text:?}"));
         }
         faults
-    }
-}
-
-impl Budget {
-    /// What was exceeded.
-    pub(super) fn faults(&self, usage: &CallUsage) -> Vec<String> {
-        // A usize has at most 64 bits.
-        let bytes = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
-        let used = [
-            ("fuel", self.fuel, usage.fuel),
-            ("memoryBytes", self.memory_bytes, bytes(usage.memory)),
-            ("hostCalls", self.host_calls, usage.host_calls.into()),
-            ("outputBytes", self.output_bytes, bytes(usage.output)),
-            ("logBytes", self.log_bytes, bytes(usage.log)),
-        ];
-        used.into_iter()
-            .filter_map(|(name, most, used)| {
-                let most = most.filter(|most| used > *most)?;
-                Some(format!("{name} is {used}, more than {most}"))
-            })
-            .collect()
     }
 }

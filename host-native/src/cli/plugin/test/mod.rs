@@ -1,6 +1,9 @@
 //! `windlass plugin test`: runs a plugin in sessions that its tests describe, and says what each call used.
 
+mod budget;
 mod case;
+mod hook_events;
+mod recorded;
 mod report;
 mod session;
 
@@ -35,7 +38,7 @@ pub(super) async fn test(args: &PluginTestArgs) -> Result<(String, Exit), Author
     }
     let calls = cases
         .iter()
-        .map(|(_, case)| case.calls.len())
+        .map(|(_, case)| case.hooks.len() + case.calls.len())
         .sum::<usize>();
     text.push_str(&report::sum(cases.len(), calls, failed));
     let exit = if failed == 0 {

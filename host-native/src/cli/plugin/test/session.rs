@@ -2,11 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Display,
     fs, mem,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
+use secrecy::SecretString;
 use serde_json::{Value, json};
 use windlass::{
     Agent,
@@ -17,11 +19,15 @@ use windlass::{
     model_server::{ModelServer, Script},
     plugins::{
         CallUsage, ComponentGrant, Declaration, Inspection, PluginHost, PluginHostConfig,
-        StateScope, UsageSink,
+        SecretSource, StateScope, UsageSink,
     },
 };
 
-use super::case::{Call, Case, Content, Remains};
+use super::{
+    case::{Call, Case, Content, Remains},
+    hook_events::Event,
+    recorded::Recording,
+};
 use crate::cli::plugin::error::AuthorError;
 
 /// Tools that a test may call beside those of the plugin, so that its hooks have something to judge.
@@ -47,59 +53,140 @@ struct Seen {
     text: String,
     is_error: bool,
     usage: Option<CallUsage>,
+    /// What it requested without being expected to.
+    unexpected: Vec<String>,
 }
 
-/// Runs the session of a test.
+/// What the last call used, until somebody looks.
+#[derive(Debug, Clone, Default)]
+struct Used(Arc<Mutex<Option<CallUsage>>>);
+
+impl Used {
+    fn sink(&self) -> UsageSink {
+        let used = self.clone();
+        UsageSink::new(move |usage| {
+            *used.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(usage);
+        })
+    }
+
+    fn take(&self) -> Option<CallUsage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What the runs of a test have in common.
+struct Ground<'a> {
+    component: &'a Path,
+    declaration: Declaration,
+    /// The workspace.
+    folder: PathBuf,
+    host: PluginHost,
+    grant: ComponentGrant,
+    recording: Recording,
+    used: Used,
+}
+
+/// Runs a test: the events of hooks, and the session.
 ///
 /// # Errors
-/// [`AuthorError`]: the session does not start.
+/// [`AuthorError`]: it does not start.
 pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, AuthorError> {
-    let session = |error: &dyn std::fmt::Display| AuthorError::Session(error.to_string());
     let bytes = fs::read(component).map_err(AuthorError::at(component))?;
     let declaration = Inspection::of(&bytes)?.declaration;
     let folder = workspace(&case.files)?;
     let real = fs::canonicalize(folder.path()).map_err(AuthorError::at(folder.path()))?;
-    let server = ModelServer::start(script(case)?).map_err(|error| session(&error))?;
+    let used = Used::default();
+    let recording = Recording::new(&case.http);
+    let ground = Ground {
+        component,
+        host: host(&used, &recording, case),
+        grant: grant(&real, &declaration, case),
+        declaration,
+        folder: real,
+        recording,
+        used,
+    };
+    let mut outcomes = hooks(&ground, bytes, &case.hooks).await?;
+    if !case.calls.is_empty() {
+        outcomes.extend(calls(&ground, case).await?);
+    }
+    if let Some(last) = outcomes.last_mut() {
+        last.faults.extend(ground.recording.unasked());
+        last.faults.extend(left_behind(&ground.folder, &case.after));
+    }
+    Ok(outcomes)
+}
 
-    let used = Arc::<Mutex<Option<CallUsage>>>::default();
+/// Gives hooks their events, one after the other.
+async fn hooks(
+    ground: &Ground<'_>,
+    bytes: Vec<u8>,
+    events: &[Event],
+) -> Result<Vec<Outcome>, AuthorError> {
+    let unable = |error: &dyn Display| AuthorError::Session(error.to_string());
+    let name = ground.component.display().to_string();
+    let plugin = (ground.host.load(&name, bytes)).map_err(|error| unable(&error))?;
+    let plugin = (plugin.granted(&ground.grant)).map_err(|error| unable(&error))?;
+    let mut outcomes = Vec::new();
+    for event in events {
+        let heard = event.give(&plugin, &ground.folder).await;
+        let usage = ground.used.take();
+        let mut faults = heard.faults;
+        faults.extend(usage.iter().flat_map(|usage| event.at_most.faults(usage)));
+        faults.extend(ground.recording.faults());
+        outcomes.push(Outcome {
+            call: format!("{} {}", event.hook, Value::from(event.input.clone())),
+            text: heard.text,
+            usage,
+            memory_limit: ground.declaration.limits.memory_bytes,
+            faults,
+        });
+    }
+    Ok(outcomes)
+}
+
+/// Runs the session in which the model makes the calls.
+async fn calls(ground: &Ground<'_>, case: &Case) -> Result<Vec<Outcome>, AuthorError> {
+    let unable = |error: &dyn Display| AuthorError::Session(error.to_string());
+    let server = ModelServer::start(script(case)?).map_err(|error| unable(&error))?;
+    let tools = ground.declaration.tools.iter();
     let seen = Arc::<Mutex<Vec<Seen>>>::default();
     let agent = Agent::builder()
         .api_key("none")
         .base_url(server.url())
         .model("claude-sonnet-4-6")
-        .cwd(folder.path())
-        .plugin_host(host(Arc::clone(&used)))
+        .cwd(&ground.folder)
+        .plugin_host(ground.host.clone())
         .builtin_tools()
-        .plugin_granted(component, grant(&real, &declaration))
+        .plugin_granted(ground.component, ground.grant.clone())
         .allowed_tools(BUILT_IN)
-        .allowed_tools(declaration.tools.iter().map(|tool| tool.name.as_str()))
-        .on_message(watch(Arc::clone(&seen), used))
+        .allowed_tools(tools.map(|tool| tool.name.as_str()))
+        .on_message(watch(Arc::clone(&seen), ground))
         .build()
-        .map_err(|error| session(&error))?;
-    agent.run("go").await.map_err(|error| session(&error))?;
-    server.verify().map_err(|unmet| session(&unmet))?;
+        .map_err(|error| unable(&error))?;
+    agent.run("go").await.map_err(|error| unable(&error))?;
+    server.verify().map_err(|unmet| unable(&unmet))?;
 
     let mut seen = mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
     let outcomes = case.calls.iter().map(|call| {
-        judge(
-            call,
-            seen.next().unwrap_or_default(),
-            declaration.limits.memory_bytes,
-        )
+        let memory_limit = ground.declaration.limits.memory_bytes;
+        judge(call, seen.next().unwrap_or_default(), memory_limit)
     });
-    let mut outcomes: Vec<Outcome> = outcomes.collect();
-    if let Some(last) = outcomes.last_mut() {
-        last.faults.extend(left_behind(folder.path(), &case.after));
-    }
-    Ok(outcomes)
+    Ok(outcomes.collect())
 }
 
-/// What a test grants: the workspace, by its path, so that hooks reach it too, and memory for the session. No network and no
-/// secret, because a test has neither.
-fn grant(workspace: &Path, declaration: &Declaration) -> ComponentGrant {
+/// What a test grants: the workspace, by its path, so that hooks reach it too, memory for the session, the secrets that it has
+/// values for and, if it has answers to requests, the declared origins.
+fn grant(workspace: &Path, declaration: &Declaration, case: &Case) -> ComponentGrant {
     let path = workspace.to_string_lossy().into_owned();
     let directories = PluginGrant::default().directory(path, Access::Write);
-    ComponentGrant::from(directories).state(declaration.grants.state.min(StateScope::Session))
+    let state = declaration.grants.state.min(StateScope::Session);
+    let mut grant = ComponentGrant::from(directories).state(state);
+    if !case.http.is_empty() {
+        grant.http.clone_from(&declaration.grants.http);
+    }
+    let secrets = case.secrets.keys();
+    secrets.fold(grant, |grant, name| grant.secret(name, name))
 }
 
 /// A folder with these files.
@@ -132,13 +219,17 @@ fn script(case: &Case) -> Result<Script, AuthorError> {
     Script::parse(&script).map_err(|error| AuthorError::Session(error.to_string()))
 }
 
-/// A host that compiles anew and says what each call used.
-fn host(used: Arc<Mutex<Option<CallUsage>>>) -> PluginHost {
-    let usage = UsageSink::new(move |usage| {
-        *used.lock().unwrap_or_else(PoisonError::into_inner) = Some(usage);
+/// A host that compiles anew, says what each call used, and has neither a network nor any secret but those of the test.
+fn host(used: &Used, recording: &Recording, case: &Case) -> PluginHost {
+    let secrets = case.secrets.clone();
+    let secrets = SecretSource::new(move |wanted| {
+        let value = secrets.get(wanted.reference)?;
+        Some(SecretString::from(value.as_str()))
     });
     PluginHost::new(PluginHostConfig {
-        usage: Some(usage),
+        usage: Some(used.sink()),
+        recorded: Some(recording.network()),
+        secrets,
         ..PluginHostConfig::default()
     })
 }
@@ -146,8 +237,9 @@ fn host(used: Arc<Mutex<Option<CallUsage>>>) -> PluginHost {
 /// Notes the result of every call, and what it used.
 fn watch(
     seen: Arc<Mutex<Vec<Seen>>>,
-    used: Arc<Mutex<Option<CallUsage>>>,
-) -> impl Fn(&Message) + Send + Sync {
+    ground: &Ground<'_>,
+) -> impl Fn(&Message) + Send + Sync + use<> {
+    let (used, recording) = (ground.used.clone(), ground.recording.clone());
     move |message| {
         let Ok(message) = serde_json::to_value(message) else {
             return;
@@ -163,7 +255,8 @@ fn watch(
                     .push(Seen {
                         text: text(&block["content"]),
                         is_error: block["is_error"] == true,
-                        usage: used.lock().unwrap_or_else(PoisonError::into_inner).take(),
+                        usage: used.take(),
+                        unexpected: recording.faults(),
                     });
             }
         }
@@ -184,6 +277,7 @@ fn text(content: &Value) -> String {
 
 fn judge(call: &Call, seen: Seen, memory_limit: Option<usize>) -> Outcome {
     let mut faults = call.expect.faults(&seen.text, seen.is_error);
+    faults.extend(seen.unexpected);
     if let Some(usage) = &seen.usage {
         faults.extend(call.at_most.faults(usage));
     }

@@ -1,0 +1,144 @@
+//! What `windlass plugin test` says of plugins that do not do what their tests expect.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{plugin_authoring::example, support::Windlass};
+
+#[test]
+fn card_5_a_test_of_a_plugin_fails_where_a_call_is_not_as_expected_or_uses_too_much() {
+    let windlass = Windlass::new();
+    let declaration = json!({
+        "name": "answer", "version": "0.1.0", "wit": "0.1.0",
+        "tools": [{"name": "Answer", "description": "Answers.", "input_schema": {"type": "object"}}],
+    });
+    let body = r#"
+        (i32.store8 (i32.const 3000) (i32.const 52))
+        (i32.store8 (i32.const 3001) (i32.const 50))
+        (call $text (i32.const 3000) (i32.const 2))
+    "#;
+    let component = windlass.workspace.path().join("answer.wasm");
+    fs::write(
+        &component,
+        crate::guest::declared(&declaration.to_string(), body),
+    )
+    .unwrap();
+    let test = |call: &str| {
+        windlass.write("tests/a.json", &format!(r#"{{"calls": [{call}]}}"#));
+        windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()])
+    };
+    let done = test(r#"{"tool": "Answer", "input": {}, "expect": {"text": "42"}}"#);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(
+        done.stdout.ends_with("1 test, 1 call: all as expected\n"),
+        "{done:?}"
+    );
+    for (rest, fault) in [
+        (
+            r#""expect": {"text": "43"}"#,
+            r#"the text is "42", not "43""#,
+        ),
+        (
+            r#""expect": {"contains": "x"}"#,
+            r#""x" is not in the text "42""#,
+        ),
+        (r#""expect": {"isError": true}"#, "it did not fail"),
+        (r#""atMost": {"fuel": 1}"#, "fuel is "),
+        (
+            r#""atMost": {"memoryBytes": 1}"#,
+            "memoryBytes is 131072, more than 1",
+        ),
+        (
+            r#""atMost": {"outputBytes": 1}"#,
+            "outputBytes is 2, more than 1",
+        ),
+    ] {
+        let done = test(&format!(r#"{{"tool": "Answer", "input": {{}}, {rest}}}"#));
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains(fault), "{fault}: {done:?}");
+    }
+    windlass.write(
+        "tests/a.json",
+        r#"{"calls": [{"tool": "Answer", "input": {}}], "after": {"x.txt": "y"}}"#,
+    );
+    let done = windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()]);
+    assert!(
+        done.stdout.contains("`x.txt` cannot be read at the end"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_fails_where_hooks_or_requests_are_not_as_expected() {
+    let windlass = Windlass::new();
+    let test = |name: &str, test: serde_json::Value| {
+        windlass.write("tests/a.json", &test.to_string());
+        let component = example(name);
+        windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()])
+    };
+    let judged = |input: serde_json::Value, expect: serde_json::Value| {
+        let event = json!({"hook": "NoNetwork", "input": input, "expect": expect});
+        test("policy", json!({ "hooks": [event] }))
+    };
+    let curl = json!({"tool_name": "Bash", "tool_input": {"command": "curl example.com"}});
+    let done = judged(
+        curl.clone(),
+        json!({"judgement": "deny", "contains": "no curl"}),
+    );
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for (input, expect, fault) in [
+        (curl.clone(), json!({}), "not pass"),
+        (curl.clone(), json!({"judgement": "ask"}), "not ask"),
+        (
+            curl.clone(),
+            json!({"judgement": "deny", "contains": "wget"}),
+            "\"wget\" is not in",
+        ),
+        (curl, json!({"isError": true}), "it did not fail"),
+        (json!({}), json!({}), "it failed: "),
+    ] {
+        let done = judged(input, expect);
+        assert_eq!(done.code, Some(1), "{fault}: {done:?}");
+        assert!(done.stdout.contains(fault), "{fault}: {done:?}");
+    }
+    let unknown = json!({"hooks": [{"hook": "Nobody"}]});
+    let done = test("policy", unknown);
+    assert!(done.stdout.contains("has no hook `Nobody`"), "{done:?}");
+
+    let key = "made-up-for-the-test";
+    let oslo = "https://api.tomorrow.io/v4/weather/realtime?units=metric&location=Oslo";
+    let asked = |request: serde_json::Value, secrets: serde_json::Value| {
+        let exchange = json!({"request": request, "response": {"json": {}}});
+        let call = json!({"tool": "CurrentWeather", "input": {"place": "Oslo"}});
+        test(
+            "weather",
+            json!({"secrets": secrets, "http": [exchange], "calls": [call]}),
+        )
+    };
+    let secrets = json!({ "TOMORROW_API_KEY": key });
+    let done = asked(
+        json!({"url": oslo, "headers": {"apikey": key}}),
+        secrets.clone(),
+    );
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for wrong in [
+        json!({"url": "https://api.tomorrow.io/"}),
+        json!({"url": oslo, "method": "POST"}),
+        json!({"url": oslo, "headers": {"apikey": "another key"}}),
+        json!({"url": oslo, "body": "text"}),
+        json!({"url": oslo, "json": {}}),
+    ] {
+        let done = asked(wrong.clone(), secrets.clone());
+        assert_eq!(done.code, Some(1), "{wrong}: {done:?}");
+        for fault in [
+            "the test has no answer to GET https://api.tomorrow.io",
+            "was not sent",
+        ] {
+            assert!(done.stdout.contains(fault), "{wrong}: {done:?}");
+        }
+    }
+    // Nobody else's secret and no origin that is not declared.
+    let done = asked(json!({ "url": oslo }), json!({ "OTHER_KEY": key }));
+    assert!(done.complaint(3).contains("`OTHER_KEY`"), "{done:?}");
+}
