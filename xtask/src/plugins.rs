@@ -9,11 +9,11 @@ use anyhow::{Context, Result};
 use crate::process;
 use crate::progress;
 use crate::setup::languages::{self, Languages};
-use crate::setup::npm;
+use crate::setup::{self, npm};
 use crate::workspace::Workspace;
 
 /// The examples in Rust: folders of `plugins/`.
-const RUST: [&str; 4] = ["policy", "audit", "images", "weather"];
+const RUST: [&str; 5] = ["policy", "audit", "images", "weather", "sqlite"];
 
 /// The component of a plugin, and the file that it is made from.
 const JAVASCRIPT: [(&str, &str); 3] = [
@@ -76,6 +76,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Builds the examples in Rust with the program that authors build theirs with. cargo knows what is new.
 pub(crate) fn build_rust(workspace: &Workspace, windlass: &Path, directory: &Path) -> Result<()> {
+    setup::clang(workspace)?;
     fs::create_dir_all(directory)
         .with_context(|| format!("cannot create {}", directory.display()))?;
     for name in RUST {

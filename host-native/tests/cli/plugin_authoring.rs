@@ -286,7 +286,7 @@ pub(crate) fn example(name: &str) -> std::path::PathBuf {
 #[test]
 fn card_5_the_examples_in_rust_pass_their_own_tests() {
     let windlass = Windlass::new();
-    for name in ["policy", "audit", "images", "weather"] {
+    for name in ["policy", "audit", "images", "weather", "sqlite"] {
         let component = example(name);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../plugins")

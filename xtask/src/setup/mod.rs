@@ -32,6 +32,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     npm::packages(workspace)?;
     sdk::ensure(workspace)?;
     languages::ensure(workspace)?;
+    clang(workspace)?;
     chromium(workspace)?;
     ripgrep(workspace)
 }
@@ -66,6 +67,26 @@ pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
     }
     bail!(
         "no Chromium found: install Chromium or Google Chrome, or set $CHROME to the path of its binary"
+    )
+}
+
+/// clang and LLVM's archiver, which make WebAssembly of C for the example `plugins/sqlite`. No other build needs them.
+pub(crate) fn clang(workspace: &Workspace) -> Result<()> {
+    let is_there = || process::find(&["clang"]).is_some() && process::find(&["llvm-ar"]).is_some();
+    if is_there() {
+        return Ok(());
+    }
+    let machine = Machine::this();
+    if apt::available(&machine) {
+        progress::step("install clang", || {
+            apt::install(workspace, &machine, &["clang", "llvm"])
+        })?;
+        if is_there() {
+            return Ok(());
+        }
+    }
+    bail!(
+        "no `clang` and `llvm-ar` on PATH, which compile SQLite for a plugin: install clang and LLVM"
     )
 }
 
