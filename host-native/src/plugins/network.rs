@@ -21,7 +21,7 @@ use super::{
     names::{Names, NamesOfHost, Resolver},
     origin::{Method, Origin},
     outcome::{Stopped, Watch},
-    recorded::RecordedNetwork,
+    recorded::{RecordedNetwork, RecordedRequest},
     ticker::TICK,
 };
 use crate::http::{root_cause, tls};
@@ -145,7 +145,7 @@ impl Network {
         watch: &Watch,
     ) -> Result<Result<Answered, Unanswered>, Stopped> {
         if let Some(recorded) = &self.recorded {
-            return Ok(recorded.exchange(outgoing, limit));
+            return Ok(from_record(recorded, outgoing, &taking));
         }
         let origin = outgoing.origin.clone();
         let broken = |reason: &str| Unanswered::Broken {
@@ -191,9 +191,33 @@ struct Taking {
 
 impl Taking {
     /// Counts a piece. False if it is too much.
-    fn takes(&self, piece: &Bytes) -> bool {
+    fn takes(&self, piece: &[u8]) -> bool {
         let before = self.received.fetch_add(piece.len(), Ordering::AcqRel);
         before.saturating_add(piece.len()) <= self.limit
+    }
+}
+
+/// The recorded answer to a request, which is not sent.
+fn from_record(
+    recorded: &RecordedNetwork,
+    outgoing: Outgoing,
+    taking: &Taking,
+) -> Result<Answered, Unanswered> {
+    let answer = recorded.answer(RecordedRequest {
+        method: outgoing.method.as_str(),
+        url: outgoing.url.as_str(),
+        headers: &outgoing.headers,
+        body: &outgoing.body,
+    });
+    let (origin, limit) = (outgoing.origin, taking.limit);
+    match answer {
+        Err(reason) => Err(Unanswered::Broken { origin, reason }),
+        Ok(answer) if !taking.takes(&answer.body) => Err(Unanswered::TooLong { origin, limit }),
+        Ok(answer) => Ok(Answered {
+            status: answer.status,
+            headers: answer.header_map(),
+            body: answer.body.into(),
+        }),
     }
 }
 

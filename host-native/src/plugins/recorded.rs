@@ -2,10 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-use super::network::{Answered, Outgoing, Unanswered};
 
 /// A request that would be sent: its origin and method are granted, and the headers of its secrets are set.
 #[derive(Clone, Copy)]
@@ -14,7 +11,7 @@ pub struct RecordedRequest<'a> {
     pub method: &'a str,
     /// The URL.
     pub url: &'a str,
-    headers: &'a HeaderMap,
+    pub(super) headers: &'a HeaderMap,
     /// The body.
     pub body: &'a [u8],
 }
@@ -38,6 +35,21 @@ pub struct RecordedAnswer {
     pub body: Vec<u8>,
 }
 
+impl RecordedAnswer {
+    /// The headers, as a client has them.
+    pub(super) fn header_map(&self) -> HeaderMap {
+        let parsed = self.headers.iter().filter_map(|(name, value)| {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+            Some((name, HeaderValue::from_str(value).ok()?))
+        });
+        let mut headers = HeaderMap::new();
+        for (name, value) in parsed {
+            headers.append(name, value);
+        }
+        headers
+    }
+}
+
 type Answer = dyn Fn(RecordedRequest<'_>) -> Result<RecordedAnswer, String> + Send + Sync;
 
 /// Answers requests of components in place of the network
@@ -53,42 +65,10 @@ impl RecordedNetwork {
         Self(Arc::new(answer))
     }
 
-    /// The answer, of at most so many bytes.
-    pub(super) fn exchange(
-        &self,
-        outgoing: Outgoing,
-        limit: usize,
-    ) -> Result<Answered, Unanswered> {
-        let request = RecordedRequest {
-            method: outgoing.method.as_str(),
-            url: outgoing.url.as_str(),
-            headers: &outgoing.headers,
-            body: &outgoing.body,
-        };
-        let answer = (self.0)(request);
-        let origin = outgoing.origin;
-        match answer {
-            Err(reason) => Err(Unanswered::Broken { origin, reason }),
-            Ok(answer) if answer.body.len() > limit => Err(Unanswered::TooLong { origin, limit }),
-            Ok(answer) => Ok(Answered {
-                status: answer.status,
-                headers: headers(&answer.headers),
-                body: Bytes::from(answer.body),
-            }),
-        }
+    /// The answer, or why there is none.
+    pub(super) fn answer(&self, request: RecordedRequest<'_>) -> Result<RecordedAnswer, String> {
+        (self.0)(request)
     }
-}
-
-fn headers(given: &[(String, String)]) -> HeaderMap {
-    let parsed = given.iter().filter_map(|(name, value)| {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-        Some((name, HeaderValue::from_str(value).ok()?))
-    });
-    let mut headers = HeaderMap::new();
-    for (name, value) in parsed {
-        headers.append(name, value);
-    }
-    headers
 }
 
 impl fmt::Debug for RecordedNetwork {
