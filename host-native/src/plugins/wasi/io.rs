@@ -6,7 +6,10 @@ use super::{
     bindings::wasi::io::{error, poll, streams},
     handles::{Failure, Input, Output, Pollable},
 };
-use crate::{files::FsError, plugins::host::CallState};
+use crate::{
+    files::FsError,
+    plugins::host::{CallState, LogLevel},
+};
 
 /// How many bytes a stream takes at once. This is what `check-write` answers, always.
 const PIECE: usize = 1 << 20;
@@ -93,7 +96,11 @@ impl CallState {
             Output::File { id, at } => (*id, *at),
             Output::Log(printed) => {
                 let mut taken = std::mem::take(printed);
-                self.print(&mut taken, bytes);
+                let is_error = taken.is_error;
+                // A full log takes nothing, so that nothing is kept for it.
+                if self.log_left > 0 {
+                    taken.take(bytes, |line| self.tell(is_error, line));
+                }
                 if let Output::Log(printed) = self.wasi.handles.get_mut(stream)? {
                     *printed = taken;
                 }
@@ -114,6 +121,16 @@ impl CallState {
     fn write_zeroes_to(&mut self, stream: &Resource<Output>, len: u64, most: usize) -> Answer<()> {
         let length = permitted(len, most)?;
         self.write_stream(stream, &vec![0; length], most)
+    }
+
+    /// Writes a printed line to the log. False if it takes no more.
+    fn tell(&mut self, is_error: bool, line: &str) -> bool {
+        let level = match is_error {
+            true => LogLevel::Warn,
+            false => LogLevel::Info,
+        };
+        self.log_line(level, line);
+        self.log_left > 0
     }
 
     fn stream_error<T>(&mut self, fault: FsError) -> Answer<T> {
@@ -225,7 +242,8 @@ impl streams::HostOutputStream for CallState {
         match self.wasi.handles.remove(stream)? {
             Output::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
             Output::Log(mut printed) => {
-                self.print_line(&mut printed);
+                let rest = printed.end();
+                self.tell(printed.is_error, &rest);
                 Ok(())
             }
         }
