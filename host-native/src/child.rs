@@ -10,16 +10,18 @@ use tokio::process::Child;
 #[cfg(unix)]
 pub(crate) use crate::child_env::without_credentials;
 pub use crate::child_env::{HANDED_OVER, command};
-use crate::os;
+use crate::{below_agent, os};
 
 /// Starts a process. If this process has the right to read the memory of any process (`CAP_SYS_PTRACE`), neither the
-/// child nor its descendants can get it. The rights of this process do not change.
+/// child nor its descendants can get it. The rights of this process do not change. The child can tell that an agent started it
+/// ([`is_below_agent`]).
 ///
 /// Must be called inside a tokio runtime.
 ///
 /// # Errors
 /// The error of the operating system.
 pub(crate) fn spawn(command: &mut tokio::process::Command) -> io::Result<Child> {
+    as_agent(command.as_std_mut());
     if !os::may_trace() {
         return command.spawn();
     }
@@ -36,6 +38,20 @@ pub(crate) fn spawn(command: &mut tokio::process::Command) -> io::Result<Child> 
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
     })
+}
+
+/// Lets the program that is started know that an agent started it ([`is_below_agent`]). Every program of a session is started after
+/// this, whatever its environment is.
+pub(crate) fn as_agent(command: &mut std::process::Command) {
+    below_agent::announce();
+    command.env(below_agent::VARIABLE, "1");
+}
+
+/// Whether an agent started this program, itself or through programs that it started: such a program does not do what only a person
+/// may do. A program that left its ancestors and took the agent's variable out of its environment is not known.
+#[must_use]
+pub fn is_below_agent() -> bool {
+    below_agent::is_below_agent()
 }
 
 /// Protects this process from the processes that it starts and from others of the same user: on Linux they can

@@ -91,6 +91,7 @@ struct Embedding;
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
+mod below_agent;
 pub mod checkpoints;
 pub mod child;
 mod child_env;

@@ -135,6 +135,8 @@ impl Folder {
             ("LANG", "C.UTF-8".into()),
             ("SHLVL", "3".into()),
             ("TERM", "dumb".into()),
+            // Every program of a session has it.
+            ("WINDLASS_AGENT", "1".into()),
             ("WORDS", "a  b\tc".into()),
             ("GLOB", "*.txt".into()),
             ("EMPTY", "".into()),

@@ -23,7 +23,10 @@ use super::{
     Ending,
     cpu_time::{self, CpuTime},
 };
-use crate::os::{Group, Kill};
+use crate::{
+    child,
+    os::{Group, Kill},
+};
 
 /// The processes of one plan: one process group, led by its first program.
 ///
@@ -131,6 +134,7 @@ impl Control {
         }
         let leader = processes.leader.as_ref().map_or(0, Child::id);
         command.process_group(i32::try_from(leader).unwrap_or(0));
+        child::as_agent(command);
         let child = command.spawn().map_err(NotStarted::Failed)?;
         let id = child.id();
         processes.running.push(id);
