@@ -13,7 +13,7 @@ use windlass_engine::{
 };
 
 use crate::{
-    plugins::{ComponentGrant, Inspection, KeptGrants, LoadFault, MAX_COMPONENT},
+    plugins::{ComponentGrant, InspectError, InspectedComponent, KeptGrants},
     regular::{self, Link},
     text_path::text_path,
 };
@@ -36,11 +36,8 @@ pub(crate) struct PluginOnDisk {
 #[derive(Debug)]
 pub(crate) struct ComponentOnDisk {
     pub(crate) path: PathBuf,
-    pub(crate) digest: String,
-    /// The name that it declares.
-    pub(crate) name: String,
-    /// The names of its tools.
-    tools: Vec<String>,
+    /// What was read, and is what runs.
+    pub(crate) inspected: InspectedComponent,
     /// What it was granted for good.
     pub(crate) kept: Option<ComponentGrant>,
     /// The version of this name that was granted something, where it is another file than this one.
@@ -69,8 +66,21 @@ pub(crate) enum PluginDirError {
         /// The component.
         component: PathBuf,
         /// What is wrong with it.
-        fault: LoadFault,
+        fault: InspectError,
     },
+}
+
+impl ComponentOnDisk {
+    /// The name that it declares.
+    pub(crate) fn name(&self) -> &str {
+        &self.inspected.inspection().declaration.name
+    }
+
+    /// The names of its tools.
+    fn tools(&self) -> impl Iterator<Item = &str> {
+        let tools = &self.inspected.inspection().declaration.tools;
+        tools.iter().map(|tool| tool.name.as_str())
+    }
 }
 
 impl PluginOnDisk {
@@ -148,16 +158,16 @@ impl PluginOnDisk {
     /// Notes what its components were granted for good.
     pub(crate) fn look_up(&mut self, grants: &KeptGrants) {
         for component in &mut self.components {
-            let kept = grants.components.get(&component.digest);
+            let kept = grants.components.get(component.inspected.digest());
             component.kept = kept.map(|kept| kept.grant.clone());
-            let other = grants.other_of_name(&component.name, &component.digest);
+            let other = grants.other_of_name(component.name(), component.inspected.digest());
             component.granted_before = other.map(|other| other.version.clone());
         }
     }
 
     fn tools(&self) -> impl Iterator<Item = &str> {
         let components = self.components.iter();
-        components.flat_map(|component| component.tools.iter().map(String::as_str))
+        components.flat_map(ComponentOnDisk::tools)
     }
 }
 
@@ -165,21 +175,14 @@ impl PluginOnDisk {
 fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>, PluginDirError> {
     let mut checked = Vec::new();
     for component in components {
-        let bytes = regular::read(&component, Link::Refused, MAX_COMPONENT as u64);
-        let bytes = bytes.map_err(|error| PluginDirError::Path {
-            path: plugin.to_owned(),
-            reason: format!("{}: {error}", component.display()),
-        })?;
-        let inspection = Inspection::of(&bytes).map_err(|fault| PluginDirError::Component {
+        let inspected = InspectedComponent::read_resolved(&component);
+        let inspected = inspected.map_err(|fault| PluginDirError::Component {
             path: plugin.to_owned(),
             component: component.clone(),
             fault,
         })?;
-        let declared = inspection.declaration.tools.into_iter();
         checked.push(ComponentOnDisk {
-            digest: Inspection::digest(&bytes),
-            name: inspection.declaration.name,
-            tools: declared.map(|tool| tool.name).collect(),
+            inspected,
             path: component,
             kept: None,
             granted_before: None,

@@ -3,6 +3,7 @@
 
 use std::thread;
 
+use serde_json::Value;
 use windlass::plugins::{LoadError, PluginHost, PluginHostConfig};
 use windlass_builtin::DECLARATION_SECTION;
 use windlass_fuzz::Mutator;
@@ -88,6 +89,27 @@ fn whatever_a_file_holds_it_is_loaded_or_refused() {
         }
     }
     eprintln!("tried: {variants} variants of components");
+}
+
+#[test]
+fn card_5_a_plugin_is_called_by_a_name_and_by_no_path() {
+    let called = |name: &str, version: &str| {
+        let tool = tool("echo", "{}");
+        let (name, version) = (Value::from(name), Value::from(version));
+        declaring(&format!(
+            r#"{{"name":{name},"version":{version},"wit":"0.1.0","tools":[{tool}]}}"#
+        ))
+    };
+    let long = "n".repeat(65);
+    for name in [
+        "", "../../x", "/etc/x", "a/b", ".", "..", "-rf", "A", "a b", "a.wasm", "ä", "con:",
+        "a\\b", "a\0", &long,
+    ] {
+        refused(called(name, "1"), "small letters, digits and hyphens");
+    }
+    for version in ["", "1 2", "1\u{7f}", "ü", &long] {
+        refused(called("n", version), "visible ASCII characters");
+    }
 }
 
 #[test]

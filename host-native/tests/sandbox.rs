@@ -11,6 +11,7 @@ use std::{
     path::Path,
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 use futures_util::FutureExt;
@@ -116,6 +117,33 @@ fn failure(plugin: &Plugin) -> String {
     let result = run(plugin, &call("{}"));
     assert!(result.is_error, "{result:?}");
     result.joined_text()
+}
+
+#[test]
+fn card_3_a_call_does_not_wait_for_a_component_that_is_being_compiled_for_too_long() {
+    let impatient = limited(CallLimits {
+        compiling: Duration::ZERO,
+        ..CallLimits::default()
+    });
+    // Some thousand functions, which take a while.
+    let functions =
+        "(func (param i32) (result i32) (i32.mul (local.get 0) (local.get 0)))".repeat(20_000);
+    let declaration = r#"{"name":"large","version":"1","wit":"0.1.0","tools":[{"name":"t","description":"d","input_schema":{}}]}"#;
+    let component = guest::declared_with(declaration, "", &functions, ECHO);
+    let plugin = PluginHost::new(impatient).load("large", component).unwrap();
+    let text = failure(&plugin);
+    assert!(text.contains("still being compiled"), "{text}");
+    // A cancelled call ends as one, whatever is being compiled.
+    let cancelled = CancelSignal::new();
+    cancelled.cancel();
+    let result = plugin.call_blocking(&call("{}"), &cancelled);
+    assert!(result.joined_text().contains("cancelled"), "{result:?}");
+    // Compiling went on meanwhile.
+    let answered = std::iter::repeat_with(|| run(&plugin, &call(r#"{"a":1}"#)))
+        .inspect(|_| std::thread::yield_now())
+        .find(|result| !result.is_error)
+        .unwrap();
+    assert_eq!(answered.joined_text(), r#"{"a":1}"#);
 }
 
 #[test]

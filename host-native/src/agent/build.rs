@@ -24,6 +24,7 @@ use super::{
     of_files::OfFiles, offered_hook, offered_tool::OfferedTool, places, settings,
 };
 use crate::{
+    files::real_path,
     host::{RunTool, Transport},
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
@@ -381,8 +382,10 @@ fn folders_of_program() -> impl Iterator<Item = PathBuf> {
     (folders.into_iter().flatten()).map(|folder| real(&folder.join("windlass")))
 }
 
+/// The path as tools reach it, links resolved: also where a part of it does not exist yet, which something may make later.
 fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    real_path(&absolute).map_or(absolute, PathBuf::from)
 }
 
 /// Adds directories in which tools may work. Directories that do not exist are left out.

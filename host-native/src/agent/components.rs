@@ -19,8 +19,8 @@ use crate::{
     host::RunTool,
     os,
     plugins::{
-        Cache, ComponentGrant, HookTerms, Inspection, LoadError, Plugin, PluginHost,
-        PluginHostConfig, StateScope, plugins_of_user, state_of_user,
+        Cache, ComponentGrant, HookTerms, InspectError, InspectedComponent, LoadError, Plugin,
+        PluginHost, PluginHostConfig, StateScope, plugins_of_user, state_of_user,
     },
 };
 
@@ -36,8 +36,43 @@ pub(super) struct Components {
 pub(super) struct ComponentFile {
     pub(super) path: PathBuf,
     pub(super) grant: ComponentGrant,
-    /// The digest of what was granted this, where another file must not get it.
-    pub(super) digest: Option<String>,
+    pub(super) content: Content,
+}
+
+/// What is run of a component file.
+pub(super) enum Content {
+    /// Whatever it has when the agent is built.
+    Any,
+    /// What has this digest, and nothing else.
+    Pinned(String),
+    /// What was read of it before.
+    Read(InspectedComponent),
+}
+
+impl ComponentFile {
+    /// The component, read unless it was before.
+    fn inspected(&self) -> Result<InspectedComponent, BuildError> {
+        let path = &self.path;
+        if let Content::Read(inspected) = &self.content {
+            return Ok(inspected.clone());
+        }
+        let inspected = InspectedComponent::read(path).map_err(|error| match error {
+            InspectError::Fault(fault) => BuildError::Plugin(LoadError {
+                component: plugin_name(path),
+                fault,
+            }),
+            error => BuildError::PluginFile {
+                path: path.clone(),
+                reason: error.to_string(),
+            },
+        })?;
+        match &self.content {
+            Content::Pinned(digest) if digest != inspected.digest() => {
+                Err(BuildError::PluginChanged { path: path.clone() })
+            }
+            _ => Ok(inspected),
+        }
+    }
 }
 
 impl Components {
@@ -59,21 +94,10 @@ impl Components {
         let mut loaded = Vec::new();
         for file in &self.files {
             let path = &file.path;
-            let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
-                path: path.clone(),
-                reason: error.to_string(),
-            })?;
-            let digest = file.digest.as_ref();
-            if digest.is_some_and(|digest| *digest != Inspection::digest(&bytes)) {
-                return Err(BuildError::PluginChanged { path: path.clone() });
-            }
-            let name = plugin_name(path);
-            Inspection::of(&bytes).map_err(|fault| LoadError {
-                component: name.clone(),
-                fault,
-            })?;
+            let inspected = file.inspected()?;
             let grant = with_real_paths(path, &file.grant)?;
-            let plugin = host.load(&name, bytes)?.granted(&grant);
+            let plugin = host.load_inspected(&plugin_name(path), &inspected);
+            let plugin = plugin.granted(&grant);
             let plugin = plugin.map_err(|fault| BuildError::PluginGranted {
                 plugin: path.clone(),
                 fault,

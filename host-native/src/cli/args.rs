@@ -413,6 +413,14 @@ pub(crate) struct PluginGrantArgs {
     /// What it may remember: none, session or durable.
     #[arg(long, value_name = "SCOPE")]
     pub(crate) state: Option<RememberedScope>,
+
+    /// Let it remember nothing of what another version of its name remembered for good.
+    #[arg(long)]
+    pub(crate) new_state: bool,
+
+    /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// The access to the workspace that a component is granted.
@@ -435,6 +443,10 @@ pub(crate) enum RememberedScope {
 pub(crate) struct PluginRevokeArgs {
     /// The component: its file, the name that it declares, or its digest.
     pub(crate) component: String,
+
+    /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,13 +1,21 @@
 //! The agent of an engine: what flags, environment and plugins say, before any settings file is read.
 
-use windlass_core::{permission::Rule, provider::openai::ChatCompletions};
+use windlass_core::{
+    permission::Rule,
+    provider::openai::ChatCompletions,
+    tool::{Access, PluginGrant},
+};
 use windlass_engine::{
     machine::{BUILTIN_TOOLS, ConfigureRequest, is_default},
     protocol::flags::Provider,
 };
 
 use super::{launch::Launch, start_error::StartError};
-use crate::{Agent, plugin_dir::PluginOnDisk, plugins::GrantFile};
+use crate::{
+    Agent,
+    plugin_dir::PluginOnDisk,
+    plugins::{GrantFile, plugins_of_user_made},
+};
 
 /// The plugins of the command line and of a request, with what their components were granted for good, and why others are left out.
 pub(super) fn plugins(
@@ -26,6 +34,8 @@ pub(super) fn plugins(
             Err(error) => left_out.push(error.to_string()),
         }
     }
+    // Before anything runs that could put something else there.
+    plugins_of_user_made();
     let grants = GrantFile::of_user();
     if let Some(grants) =
         grants.filter(|_| plugins.iter().any(|plugin| !plugin.components.is_empty()))
@@ -90,9 +100,15 @@ pub(super) fn agent(
         builder = builder.add_dir(directory);
     }
     for component in plugins.iter().flat_map(|plugin| &plugin.components) {
+        let path = &component.path;
         builder = match &component.kept {
-            Some(grant) => builder.plugin_pinned(&component.path, &component.digest, grant.clone()),
-            None => builder.plugin(&component.path),
+            Some(grant) => {
+                builder.plugin_inspected(path, component.inspected.clone(), grant.clone())
+            }
+            None => {
+                let workspace = PluginGrant::workspace(Access::Write);
+                builder.plugin_inspected(path, component.inspected.clone(), workspace)
+            }
         };
     }
     for prices in &launch.price_files {
@@ -107,7 +123,7 @@ pub(super) fn changed_components(plugins: &[PluginOnDisk]) -> impl Iterator<Item
     let without = components.filter(|component| component.kept.is_none());
     without.filter_map(|component| {
         let version = component.granted_before.as_ref()?;
-        let (path, name) = (component.path.display(), &component.name);
+        let (path, name) = (component.path.display(), component.name());
         Some(format!(
             "{path} is not {name} {version}, which was granted something: it has the workspace and nothing else. `windlass plugin grant {path}` shows what is different"
         ))

@@ -40,7 +40,7 @@ pub(crate) use grant::with_followed;
 pub(crate) use links::Lost;
 pub(crate) use links::followed;
 pub(crate) use path_text::slashed;
-pub(crate) use resolve::normalised;
+pub(crate) use resolve::{normalised, real_path};
 pub(crate) use write::{digest_of, replace_in};
 
 pub use error::FsError;

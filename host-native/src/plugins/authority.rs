@@ -12,7 +12,7 @@ use super::{
     grant::{ComponentGrant, GrantError},
     origin::{Method, Origin},
     secret::KnownSecrets,
-    state::{PluginState, StateScope},
+    state::{PluginState, StateScope, is_state_id},
 };
 
 /// What a plugin may do beyond the files that each call is granted. Made here and nowhere else, of declaration and grant.
@@ -47,6 +47,9 @@ impl Authority {
         let secrets = secrets(declared, grant, &origins)?;
         if let Some(name) = grant.env.iter().find(|name| !declared.env.contains(name)) {
             return Err(GrantError::Env(name.clone()));
+        }
+        if let Some(id) = grant.state_id.as_ref().filter(|id| !is_state_id(id)) {
+            return Err(GrantError::StateId(id.clone()));
         }
         if grant.state > declared.state {
             return Err(GrantError::State {

@@ -8,7 +8,7 @@
 //! it can read the key as windlass can. Neither does anything else: such a program can as well replace windlass itself.
 
 use std::{
-    fs::{self, File},
+    fs,
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -16,13 +16,14 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
-use sha2::{Digest, Sha256};
 use wasmtime::{Engine, component::Component};
 
 use super::{
     compiled,
+    inspected::ComponentBytes,
     seal::{SEAL, Sealer},
 };
+use crate::regular::{self, Link};
 
 /// Files not used for that long are removed when a new one is written.
 const KEEP: Duration = Duration::from_hours(30 * 24);
@@ -93,7 +94,7 @@ impl Cache {
     pub(super) fn component(
         &self,
         engine: &Engine,
-        bytes: &[u8],
+        bytes: &ComponentBytes,
         tell: impl Fn(&CacheError),
     ) -> wasmtime::Result<Component> {
         let name = file_name(engine, bytes);
@@ -103,7 +104,7 @@ impl Cache {
         {
             return Ok(component);
         }
-        let component = Component::from_binary(engine, bytes)?;
+        let component = Component::from_binary(engine, bytes.as_slice())?;
         let kept = sealer.and_then(|sealer| {
             let compiled = component.serialize().map_err(io::Error::other)?;
             self.keep(&name, &compiled, sealer.seal(&name, &compiled).as_ref())
@@ -124,11 +125,7 @@ impl Cache {
 
     /// A compiled component that is there, is private, and was sealed here under this name.
     fn load(&self, engine: &Engine, name: &str, sealer: &Sealer) -> Option<Component> {
-        let path = self.directory.join(name);
-        if !fs::symlink_metadata(&path).ok()?.is_file() {
-            return None;
-        }
-        let mut file = File::open(&path).ok()?;
+        let mut file = regular::open(&self.directory.join(name), Link::Refused).ok()?;
         let metadata = file.metadata().ok()?;
         if !crate::os::is_private(&metadata) || metadata.len() > MAX_COMPILED {
             return None;
@@ -180,12 +177,9 @@ impl Cache {
 }
 
 /// A name that changes with the component, with wasmtime and with the engine's settings.
-fn file_name(engine: &Engine, bytes: &[u8]) -> String {
+fn file_name(engine: &Engine, bytes: &ComponentBytes) -> String {
     let mut settings = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
-    format!(
-        "{:x}-{:016x}.cwasm",
-        Sha256::digest(bytes),
-        settings.finish()
-    )
+    let digest = bytes.digest().trim_start_matches("sha256:");
+    format!("{digest}-{:016x}.cwasm", settings.finish())
 }

@@ -79,14 +79,6 @@ impl Plugin {
         }
     }
 
-    /// Compiles and links the component now instead of at its first call. Blocks.
-    ///
-    /// # Errors
-    /// Why the component cannot run, in one sentence.
-    pub fn prepare(&self) -> Result<(), String> {
-        self.0.ready().map(drop).map_err(str::to_owned)
-    }
-
     fn run(
         &self,
         call: &ToolCall,
@@ -145,7 +137,9 @@ impl Plugin {
             component: self.name().to_owned(),
             reason: reason.to_owned(),
         };
-        let linked = self.0.ready().map_err(unavailable)?;
+        let is_stopped = || terms.cancel.is_cancelled() || terms.abandoned.load(Ordering::Acquire);
+        let linked = self.0.ready(is_stopped);
+        let linked = linked.map_err(|fault| self.unprepared(fault))?;
         let runtime = self.0.host.runtime().map_err(unavailable)?;
         let config = &self.0.host.config;
         let limits = &self.0.limits;

@@ -17,15 +17,19 @@ use super::{
     authority::Bound,
     bench::Bench,
     cache::Cache,
+    declaration::Declaration,
     declaration::DeclaredGrants,
     declared_hook::DeclaredHook,
     engine::Runtime,
     host::{LogLevel, LogLine},
+    inspected::{ComponentBytes, InspectedComponent},
     limits::DeclaredLimits,
     linked::{Linked, Roles},
     load_fault::LoadError,
     names::Resolver,
     network::Network,
+    outcome::CallError,
+    preparation::{Preparation, Unprepared},
     read::read,
     recorded::RecordedNetwork,
     secret::SecretSource,
@@ -97,9 +101,15 @@ impl PluginHost {
     /// # Errors
     /// [`LoadError`], with the component's name and what is wrong with it.
     pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Result<Plugin, LoadError> {
-        self.load_with(name, bytes.into(), |limits, declared| {
-            limits.within(declared)
-        })
+        self.load_with(name, bytes.into(), CallLimits::within)
+    }
+
+    /// The same for a component that was read and inspected before: exactly its bytes are what is run.
+    #[must_use]
+    pub fn load_inspected(&self, name: &str, component: &InspectedComponent) -> Plugin {
+        let declaration = component.inspection().declaration.clone();
+        let bytes = Arc::clone(&component.bytes);
+        self.loaded(name, bytes, declaration, CallLimits::within)
     }
 
     /// The same for a component that is part of the host: the limits of the host are its own.
@@ -124,6 +134,17 @@ impl PluginHost {
             component: name.to_owned(),
             fault,
         })?;
+        let bytes = Arc::new(ComponentBytes::of(bytes));
+        Ok(self.loaded(name, bytes, declaration, limits))
+    }
+
+    fn loaded(
+        &self,
+        name: &str,
+        bytes: Arc<ComponentBytes>,
+        declaration: Declaration,
+        limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
+    ) -> Plugin {
         let limits = limits(&self.config.limits, &declaration.limits);
         let tools = declaration.tools.into_iter();
         let bound = Bound {
@@ -132,17 +153,16 @@ impl PluginHost {
         };
         let loaded = Loaded {
             name: name.into(),
-            plugin: declaration.name,
             has_tools: !bound.tools.is_empty(),
             bytes,
             hooks: declaration.hooks,
             declared: declaration.grants,
             limits,
             host: self.clone(),
-            ready: OnceLock::new(),
+            prepared: Preparation::default(),
             bench: Bench::default(),
         };
-        Ok(Plugin(Arc::new(loaded), bound))
+        Plugin(Arc::new(loaded), bound)
     }
 
     /// Whether wasmtime was started, which happens with the first call.
@@ -179,17 +199,15 @@ pub struct Plugin(pub(super) Arc<Loaded>, pub(super) Bound);
 /// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
-    /// The name that it declares.
-    pub(super) plugin: String,
     has_tools: bool,
-    bytes: Bytes,
+    pub(super) bytes: Arc<ComponentBytes>,
     pub(super) hooks: Vec<DeclaredHook>,
     /// What it asks for at most.
     pub(super) declared: DeclaredGrants,
     /// Those of the host, as far as the plugin declares to need them.
     pub(super) limits: CallLimits,
     pub(super) host: PluginHost,
-    ready: OnceLock<Result<Linked, String>>,
+    prepared: Preparation,
     /// Whether it trapped too often to be run again.
     pub(super) bench: Bench,
 }
@@ -207,6 +225,29 @@ impl Plugin {
         &self.1.tools
     }
 
+    /// Compiles and links the component now instead of at its first call. Blocks, at most for the time that calls wait for it
+    /// ([`CallLimits::compiling`]).
+    ///
+    /// # Errors
+    /// Why the component cannot run, in one sentence.
+    pub fn prepare(&self) -> Result<(), String> {
+        match self.0.ready(|| false) {
+            Ok(_) => Ok(()),
+            Err(Unprepared::Failed(reason)) => Err(reason),
+            Err(other) => Err(self.unprepared(other).to_string()),
+        }
+    }
+
+    /// What is said of a component that is not ready.
+    pub(super) fn unprepared(&self, fault: Unprepared) -> CallError {
+        let component = self.name().to_owned();
+        match fault {
+            Unprepared::Failed(reason) => CallError::Unavailable { component, reason },
+            Unprepared::Unfinished(after) => CallError::Compiling { component, after },
+            Unprepared::Abandoned => CallError::Cancelled,
+        }
+    }
+
     /// The tools of a component that is part of the host: only rules decide about their files.
     pub(crate) fn trusted(&self) -> impl Iterator<Item = ToolDefinition> {
         self.1.tools.iter().map(|tool| ToolDefinition {
@@ -220,16 +261,22 @@ impl fmt::Debug for Plugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plugin")
             .field("name", &self.0.name)
-            .field("bytes", &self.0.bytes.len())
+            .field("bytes", &self.0.bytes.as_slice().len())
             .finish_non_exhaustive()
     }
 }
 
 impl Loaded {
-    /// Compiles and links the component once.
-    pub(super) fn ready(&self) -> Result<&Linked, &str> {
-        let ready = self.ready.get_or_init(|| self.link());
-        ready.as_ref().map_err(String::as_str)
+    /// The component, compiled and linked once. Waits for that as long as the limits let it, and until the caller gives up.
+    ///
+    /// # Errors
+    /// [`Unprepared`].
+    pub(super) fn ready(
+        self: &Arc<Self>,
+        gives_up: impl Fn() -> bool,
+    ) -> Result<&Linked, Unprepared> {
+        let start = || Preparation::begin(Arc::clone(self), |loaded| &loaded.prepared, Self::link);
+        self.prepared.wait(self.limits.compiling, start, gives_up)
     }
 
     fn link(&self) -> Result<Linked, String> {
@@ -244,7 +291,7 @@ impl Loaded {
                     from_host: true,
                 });
             }),
-            None => Component::from_binary(engine, &self.bytes),
+            None => Component::from_binary(engine, self.bytes.as_slice()),
         };
         component
             .and_then(with_images)

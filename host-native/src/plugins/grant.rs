@@ -41,6 +41,11 @@ pub struct ComponentGrant {
     pub env: BTreeSet<String>,
     /// What may be remembered between calls.
     pub state: StateScope,
+    /// Whose durable state it is: 1 to 64 letters, digits and hyphens. What was granted the same id before, such as an older
+    /// version, has the same state. Without one, durable state is that of the component with exactly these bytes, and another
+    /// version begins anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_id: Option<String>,
     /// Where durable state lies; by default below [`PluginHostConfig::state`](super::PluginHostConfig::state).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_directory: Option<PathBuf>,
@@ -72,6 +77,13 @@ impl ComponentGrant {
     #[must_use]
     pub fn state(mut self, scope: StateScope) -> Self {
         self.state = scope;
+        self
+    }
+
+    /// Sets whose durable state it is, so that another version of the component finds it again.
+    #[must_use]
+    pub fn state_id(mut self, id: impl Into<String>) -> Self {
+        self.state_id = Some(id.into());
         self
     }
 }
@@ -123,6 +135,9 @@ pub enum GrantError {
         /// What is declared.
         declared: StateScope,
     },
+    /// Nothing can be kept under the id of its state.
+    #[error("`{0}` is no id of durable state: use 1 to 64 letters, digits and hyphens")]
+    StateId(String),
     /// Durable state is granted, and nothing says where it lies.
     #[error(
         "it is granted durable state, and the host has no directory for it: set `state` of its configuration, or `state_directory` of the grant"

@@ -6,7 +6,7 @@ use super::{
     authority::{Authority, Bound},
     component::Plugin,
     grant::{ComponentGrant, GrantError},
-    state::{PluginState, StateScope},
+    state::{PluginState, StateIdentity, StateScope},
 };
 
 impl Plugin {
@@ -32,7 +32,14 @@ impl Plugin {
                     .as_ref()
                     .or(self.0.host.config.state.as_ref());
                 let root = root.ok_or(GrantError::NoStateDirectory)?;
-                PluginState::in_folder(root, &self.0.name, &self.0.plugin)
+                let identity = match &grant.state_id {
+                    Some(id) => StateIdentity::Granted(id),
+                    None => StateIdentity::Component {
+                        name: &self.0.name,
+                        digest: self.0.bytes.digest(),
+                    },
+                };
+                PluginState::in_folder(root, &identity)
             }
         };
         let bound = Bound {

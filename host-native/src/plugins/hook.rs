@@ -233,6 +233,11 @@ impl fmt::Display for HookError {
         };
         match error {
             CallError::Unavailable { reason, .. } => write!(f, "it cannot be run: {reason}"),
+            CallError::Compiling { component, after } => write!(
+                f,
+                "it was not run: its component `{component}` is still being compiled after {} ms",
+                after.as_millis()
+            ),
             CallError::Benched { component } => write!(
                 f,
                 "it was not run: its component `{component}` trapped {MAX_TRAPS} times in a row, and runs again when it is loaded anew"

@@ -3,13 +3,18 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, Write as _},
+    fs::OpenOptions,
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
-use super::{grant::ComponentGrant, user_folder::plugins_of_user};
+use super::{
+    grant::ComponentGrant,
+    state::{StateScope, new_state_id},
+    user_folder::plugins_of_user,
+};
 use crate::{
     os,
     regular::{self, Link},
@@ -86,6 +91,12 @@ pub enum GrantFileError {
         /// Why.
         error: io::Error,
     },
+    /// Others may have written it, or can read it.
+    #[error("the grants of plugins in {} are not used: the file belongs to another user, or others can read or change it. See that what it grants is what you granted, then make it yours alone (`chmod 600`), or remove it and grant again", .path.display())]
+    NotPrivate {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is not of that form. Nothing of it holds.
     #[error("the grants of plugins in {} cannot be read: {reason}. Mend the file, or remove it and grant again", .path.display())]
     Form {
@@ -108,29 +119,73 @@ impl GrantFile {
         Self { path: path.into() }
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The grants; none if there is no file.
     ///
     /// # Errors
-    /// [`GrantFileError`]: there is one, and nothing of it can be relied on.
+    /// [`GrantFileError`]: there is one, and nothing of it can be relied on. It may have been made by somebody else where it is no
+    /// regular file, belongs to another user, or can be read or changed by others.
     pub fn read(&self) -> Result<KeptGrants, GrantFileError> {
-        let bytes = match regular::read(&self.path, Link::Refused, LARGEST) {
-            Ok(bytes) => bytes,
+        let file = match regular::open(&self.path, Link::Refused) {
+            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(KeptGrants::default());
             }
             Err(error) => return Err(self.io(error)),
         };
+        let found = file.metadata().map_err(|error| self.io(error))?;
+        if !os::is_secret(&found) {
+            return Err(GrantFileError::NotPrivate {
+                path: self.path.clone(),
+            });
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
+        read.map_err(|error| self.io(error))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(self.io(regular::too_large(LARGEST)));
+        }
         serde_json::from_slice(&bytes).map_err(|error| GrantFileError::Form {
             path: self.path.clone(),
             reason: error.to_string(),
         })
     }
 
+    /// Changes the grants as they are when nobody else changes them.
+    ///
+    /// # Errors
+    /// [`GrantFileError`]; the file is as it was then.
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&mut KeptGrants) -> T,
+    ) -> Result<T, GrantFileError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let lock = || {
+            os::create_private_directory(folder)?;
+            let mut options = OpenOptions::new();
+            options.create(true).append(true);
+            let lock = self.path.with_extension("lock");
+            let lock = regular::open_with(&lock, Link::Refused, &mut options)?;
+            lock.lock().map(|()| lock)
+        };
+        // Given back when it is closed, however this ends.
+        let _lock = lock().map_err(|error| self.io(error))?;
+        let mut grants = self.read()?;
+        let changed = change(&mut grants);
+        self.write(&grants)?;
+        Ok(changed)
+    }
+
     /// Replaces the grants.
     ///
     /// # Errors
     /// [`GrantFileError::Io`]; the file is as it was then.
-    pub fn write(&self, grants: &KeptGrants) -> Result<(), GrantFileError> {
+    fn write(&self, grants: &KeptGrants) -> Result<(), GrantFileError> {
         let mut text =
             serde_json::to_string_pretty(grants).map_err(|error| self.io(error.into()))?;
         text.push('\n');
@@ -154,6 +209,35 @@ impl GrantFile {
 }
 
 impl KeptGrants {
+    /// Notes what a component is granted, in place of what it, or another one of its name, was granted before. Where it may remember
+    /// for good, it has what that one remembered, unless it shall begin anew.
+    ///
+    /// # Errors
+    /// The error of the operating system, which gives no random numbers; nothing is noted then.
+    pub fn grant(
+        &mut self,
+        digest: String,
+        mut granted: KeptGrant,
+        begins_anew: bool,
+    ) -> io::Result<()> {
+        let before = self.remembered_by(&granted.name).filter(|_| !begins_anew);
+        granted.grant.state_id = before.map(str::to_owned);
+        if granted.grant.state == StateScope::Durable && granted.grant.state_id.is_none() {
+            granted.grant.state_id = Some(new_state_id()?);
+        }
+        self.components
+            .retain(|_, other| other.name != granted.name);
+        self.components.insert(digest, granted);
+        Ok(())
+    }
+
+    /// The id of what the component of this name remembers for good, or remembered when it might; none if it never might.
+    #[must_use]
+    pub fn remembered_by(&self, name: &str) -> Option<&str> {
+        let mut of_name = self.components.values().filter(|kept| kept.name == name);
+        of_name.find_map(|kept| kept.grant.state_id.as_deref())
+    }
+
     /// The component of this name that was granted something, if it is another one than that with the digest: an older version, or
     /// somebody else's.
     #[must_use]
@@ -162,5 +246,61 @@ impl KeptGrants {
         others
             .find(|(_, kept)| kept.name == name)
             .map(|(_, kept)| kept)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn granted(name: &str, version: &str, state: StateScope) -> KeptGrant {
+        KeptGrant {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            asks: Vec::new(),
+            grant: ComponentGrant::default().state(state),
+        }
+    }
+
+    #[test]
+    fn card_5_a_new_version_has_the_state_of_the_one_before_and_nobody_elses() {
+        let mut kept = KeptGrants::default();
+        let mut id = |digest: &str, name: &str, state: StateScope, begins_anew: bool| {
+            let granted = granted(name, digest, state);
+            kept.grant(digest.to_owned(), granted, begins_anew).unwrap();
+            let of_name = kept.components.values().filter(|kept| kept.name == name);
+            assert_eq!(of_name.count(), 1);
+            kept.remembered_by(name).map(str::to_owned)
+        };
+        let durable = StateScope::Durable;
+        assert_eq!(id("0", "notes", StateScope::Session, false), None);
+        let first = id("1", "notes", durable, false);
+        assert!(first.is_some());
+        assert_ne!(id("2", "other", durable, false), first);
+        assert_eq!(id("3", "notes", durable, false), first);
+        // Whoever narrows a grant for a while loses nothing.
+        assert_eq!(id("3", "notes", StateScope::None, false), first);
+        assert_eq!(id("3", "notes", durable, false), first);
+        let anew = id("4", "notes", durable, true);
+        assert!(anew.is_some() && anew != first);
+    }
+
+    #[test]
+    fn changes_that_come_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = GrantFile::at(folder.path().join("own/grants.json"));
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let file = &file;
+                scope.spawn(move || {
+                    let granted = granted(&format!("n{number}"), "1", StateScope::None);
+                    let change =
+                        |kept: &mut KeptGrants| kept.grant(number.to_string(), granted, false);
+                    file.change(change).unwrap().unwrap();
+                });
+            }
+        });
+        assert_eq!(file.read().unwrap().components.len(), 8);
     }
 }

@@ -10,6 +10,9 @@ use wasmtime::ResourceLimiter;
 pub struct CallLimits {
     /// Time from start to result; the call's own timeout takes precedence.
     pub time: Duration,
+    /// Time that a call waits for its component to be compiled, before its own time begins. Compiling goes on then, and a later
+    /// call finds what it made.
+    pub compiling: Duration,
     /// Linear memory in bytes, over all memories of the component.
     pub memory: usize,
     /// Elements of all tables.
@@ -34,6 +37,7 @@ impl Default for CallLimits {
     fn default() -> Self {
         Self {
             time: Duration::from_mins(2),
+            compiling: Duration::from_mins(2),
             memory: 256 << 20,
             table_elements: 200_000,
             transfer: 64 << 20,

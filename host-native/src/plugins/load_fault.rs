@@ -5,7 +5,10 @@ use windlass_builtin::DeclarationError;
 use super::{asked::AskedFault, declared_hook::HookFault};
 
 /// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
-pub(crate) const MAX_COMPONENT: usize = 128 << 20;
+pub(super) const MAX_COMPONENT: usize = 128 << 20;
+
+/// The longest name and version of a plugin, in bytes.
+pub(super) const LONGEST_NAME: usize = 64;
 
 /// The maximum number of tools that a component may declare.
 pub(super) const MAX_TOOLS: usize = 128;
@@ -42,6 +45,14 @@ pub enum LoadFault {
     /// It was made for another version of the interfaces.
     #[error("it was made for version {0} of the interfaces, this host speaks {WIT}x")]
     Version(String),
+    /// The name of the plugin could be taken for a path, or not be told from others.
+    #[error(
+        "its name `{0}` is not made of 1 to {LONGEST_NAME} small letters, digits and hyphens, with no hyphen first"
+    )]
+    PluginName(String),
+    /// The version of the plugin cannot be shown on a line.
+    #[error("its version `{0}` is not made of 1 to {LONGEST_NAME} visible ASCII characters")]
+    PluginVersion(String),
     /// The Messages API does not accept the name of a tool.
     #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
     ToolName(String),

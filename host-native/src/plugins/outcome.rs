@@ -63,6 +63,10 @@ pub(super) enum CallError {
     #[error("The tool's component `{component}` cannot be run: {reason}")]
     Unavailable { component: String, reason: String },
     #[error(
+        "The tool was not run: its component `{component}` is still being compiled after {} ms. Compiling goes on: call it again later.", .after.as_millis()
+    )]
+    Compiling { component: String, after: Duration },
+    #[error(
         "The tool was not run: its component `{component}` trapped {MAX_TRAPS} times in a row, and runs again when it is loaded anew."
     )]
     Benched { component: String },

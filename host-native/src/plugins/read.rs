@@ -6,7 +6,7 @@ use wasmparser::{ComponentTypeRef, Parser, Payload};
 use super::{
     declaration::{Declaration, DeclaredTool},
     declared_hook,
-    load_fault::{LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
+    load_fault::{LONGEST_NAME, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
     wasi,
 };
 
@@ -36,6 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
         return Err(LoadFault::Version(wit));
     }
     let declaration: Declaration = from_str(text)?;
+    check_names(&declaration)?;
     if declaration.tools.is_empty() && declaration.hooks.is_empty() {
         return Err(LoadFault::Nothing);
     }
@@ -52,6 +53,24 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
 
 fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {
     serde_json::from_str(text).map_err(|error| LoadFault::DeclarationShape(error.to_string()))
+}
+
+/// Checks what the plugin calls itself: files, folders and lists of grants have it in their names.
+fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
+    if !is_plugin_name(&declaration.name) {
+        return Err(LoadFault::PluginName(declaration.name.clone()));
+    }
+    let version = &declaration.version;
+    let is_plain = version.bytes().all(|byte| byte.is_ascii_graphic());
+    match (1..=LONGEST_NAME).contains(&version.len()) && is_plain {
+        true => Ok(()),
+        false => Err(LoadFault::PluginVersion(version.clone())),
+    }
+}
+
+fn is_plugin_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
 }
 
 #[derive(Deserialize)]

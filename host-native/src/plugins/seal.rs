@@ -1,12 +1,14 @@
 //! Seals compiled components with HMAC-SHA256 and a dedicated key, to recognize those written by this user's windlass.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read, Write},
     path::Path,
 };
 
 use ring::hmac::{self, HMAC_SHA256, Key, Tag};
+
+use crate::regular::{self, Link};
 
 /// The size of a seal, in bytes.
 pub(super) const SEAL: usize = 32;
@@ -62,13 +64,11 @@ impl Sealer {
 
 /// Reads the key. `None` if there is none, or if it cannot be trusted: it is removed then.
 fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let opened = match fs::symlink_metadata(file) {
-        Ok(meta) if meta.is_file() => File::open(file),
-        Ok(_) => return fs::remove_file(file).map(|()| None),
-        Err(error) => Err(error),
-    };
-    let opened = match opened {
+    let opened = match regular::open(file, Link::Refused) {
         Ok(opened) => opened,
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            return fs::remove_file(file).map(|()| None);
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };

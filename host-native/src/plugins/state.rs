@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::user_folder::plugins_of_user;
 use crate::regular::{self, Link};
@@ -56,6 +57,50 @@ pub(crate) fn state_of_user() -> Option<PathBuf> {
     plugins_of_user().map(|folder| folder.join("state"))
 }
 
+/// The longest id of durable state, in bytes.
+const LONGEST_ID: usize = 64;
+
+/// Whose durable state it is. No name that a component gives itself is part of it: another component could have the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StateIdentity<'a> {
+    /// What the grant says, for whichever component it was given.
+    Granted(&'a str),
+    /// The component of this digest, under the name by which it was loaded.
+    Component { name: &'a str, digest: &'a str },
+}
+
+impl StateIdentity<'_> {
+    /// The folder, below the one for all.
+    fn folder(&self) -> PathBuf {
+        match self {
+            Self::Granted(id) => Path::new("granted").join(hex(id)),
+            Self::Component { name, digest } => {
+                // A name may be longer than that of a file.
+                let both = format!("{digest} {name}");
+                Path::new("components").join(format!("{:x}", Sha256::digest(both)))
+            }
+        }
+    }
+}
+
+/// Whether an id of durable state is one: 1 to 64 letters, digits and hyphens.
+pub(super) fn is_state_id(id: &str) -> bool {
+    (1..=LONGEST_ID).contains(&id.len())
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// An id that nothing else has.
+///
+/// # Errors
+/// The error of the operating system, which gives no random numbers.
+pub(super) fn new_state_id() -> io::Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Why a value cannot be read or kept.
 #[derive(Debug)]
 pub(super) enum StateFault {
@@ -94,11 +139,10 @@ impl PluginState {
         Self::Session(Mutex::default())
     }
 
-    /// Values in files below this folder, in one that has the names of component and plugin: whatever version of the plugin it is.
-    pub(super) fn in_folder(root: &Path, component: &str, plugin: &str) -> Self {
-        let folder = root.join(hex(component)).join(hex(plugin));
+    /// Values in files below this folder, in one that only this identity has.
+    pub(super) fn in_folder(root: &Path, identity: &StateIdentity<'_>) -> Self {
         Self::Durable(Files {
-            folder,
+            folder: root.join(identity.folder()),
             writing: Mutex::default(),
         })
     }
@@ -265,8 +309,8 @@ mod tests {
         [
             [PluginState::of_session(), PluginState::of_session()],
             [
-                PluginState::in_folder(folder, "a", "notes"),
-                PluginState::in_folder(folder, "b", "notes"),
+                PluginState::in_folder(folder, &StateIdentity::Granted("a")),
+                PluginState::in_folder(folder, &StateIdentity::Granted("b")),
             ],
         ]
     }
@@ -338,9 +382,9 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("secret"), "SECRET").unwrap();
-        let state = PluginState::in_folder(&folder.path().join("s"), "a", "notes");
+        let state = PluginState::in_folder(&folder.path().join("s"), &StateIdentity::Granted("a"));
         state.set("k", b"v").unwrap();
-        let values = folder.path().join("s").join(hex("a")).join(hex("notes"));
+        let values = folder.path().join("s/granted").join(hex("a"));
         let mode = fs::metadata(&values).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);
         symlink(folder.path().join("secret"), values.join(hex("link"))).unwrap();

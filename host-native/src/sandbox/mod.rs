@@ -307,13 +307,13 @@ impl fmt::Debug for Sandbox {
 }
 
 /// Paths that no confined command may read: the user's cache of compiled components and the key of its seals, which are
-/// created if missing, and the state of the user's plugins, if there is any.
+/// created if missing, and the folder of the user's plugins, with what they were granted and remember.
 #[cfg(feature = "plugins")]
 fn held_places() -> Vec<PathBuf> {
     let cache = crate::plugins::Cache::of_user();
     let mut places = cache.map(|cache| cache.places_made()).unwrap_or_default();
-    let state = crate::plugins::state_of_user();
-    places.extend(state.and_then(|state| std::fs::canonicalize(state).ok()));
+    let plugins = crate::plugins::plugins_of_user_made();
+    places.extend(plugins.and_then(|folder| std::fs::canonicalize(folder).ok()));
     places
 }
 

@@ -2,13 +2,21 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use windlass::{
     core::host::CancelSignal,
-    plugins::{CallLimits, Inspection, LoadFault, PluginHost, PluginHostConfig},
+    plugins::{
+        CallLimits, ComponentGrant, InspectedComponent, Inspection, LoadFault, PluginHost,
+        PluginHostConfig,
+    },
 };
 use windlass_fuzz::Mutator;
 
-use crate::{guest, plugin_probe::call};
+use crate::{
+    guest,
+    plugin_probe::call,
+    support::{Model, calls, done_after},
+};
 
 /// How many damaged files are tried; `cargo xtask attack` sets more.
 fn rounds() -> u64 {
@@ -86,4 +94,56 @@ fn card_5_a_damaged_component_is_refused_or_runs_and_never_stops_the_host() {
         run += 1;
     }
     assert!(refused > 100 && run > 10, "{refused} refused, {run} run");
+}
+
+/// A component whose tool says this letter.
+fn saying(letter: u8) -> Vec<u8> {
+    let body = format!(
+        "(i32.store8 (i32.const 3000) (i32.const {letter})) (call $text (i32.const 3000) (i32.const 1))"
+    );
+    guest::component(&body)
+}
+
+#[tokio::test]
+async fn card_5_what_was_inspected_runs_whatever_its_file_has_by_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("said.wasm");
+    std::fs::write(&path, saying(b'a')).unwrap();
+    let inspected = InspectedComponent::read(&path).unwrap();
+    assert_eq!(inspected.digest(), Inspection::digest(&saying(b'a')));
+    std::fs::write(&path, saying(b'b')).unwrap();
+    let model = Model::of(json!([calls(&[("t", json!({}))]), done_after("a", false)]));
+    let agent = model
+        .agent()
+        .plugin_inspected(&path, inspected, ComponentGrant::default())
+        .allowed_tools(["t"])
+        .build()
+        .unwrap();
+    agent.run("go").await.unwrap();
+
+    // Another file has none of what was granted to this one, and what is no file is not waited for.
+    let digest = Inspection::digest(&saying(b'a'));
+    let pinned = Model::says(["nobody asks"]);
+    let pinned = pinned.agent();
+    let pinned = pinned.plugin_pinned(&path, digest, ComponentGrant::default());
+    let refused = pinned.build().unwrap_err().to_string();
+    assert!(refused.contains("has changed since"), "{refused}");
+    for (what, words) in [("folder", "no file but a folder"), ("none", "No such file")] {
+        let path = path.with_extension(what);
+        if what == "folder" {
+            std::fs::create_dir(&path).unwrap();
+        }
+        let model = Model::says(["nobody asks"]);
+        let refused = model.agent().plugin(&path).build().unwrap_err().to_string();
+        assert!(refused.contains(words), "{refused}");
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let pipe = path.with_extension("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let model = Model::says(["nobody asks"]);
+        let refused = model.agent().plugin(&pipe).build().unwrap_err().to_string();
+        assert!(refused.contains("pipe"), "{refused}");
+    }
 }

@@ -59,6 +59,33 @@ fn card_5_what_a_plugin_remembers_is_its_own_and_lasts_as_granted() {
 }
 
 #[test]
+fn card_5_no_component_finds_what_another_one_of_its_name_remembers() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = in_directory(folder.path());
+    let granted = |version: &str, id: Option<&str>| {
+        let mut asks = remembering("notes", "durable");
+        asks["version"] = version.into();
+        let bytes = Probe::default().swap("k").component(&asks);
+        let grant = ComponentGrant {
+            state_id: id.map(str::to_owned),
+            ..ComponentGrant::default().state(StateScope::Durable)
+        };
+        host.load("notes", bytes).unwrap().granted(&grant)
+    };
+    assert_eq!(said(&granted("1", None).unwrap(), "one"), "-");
+    assert_eq!(said(&granted("2", None).unwrap(), "x"), "-");
+    assert_eq!(said(&granted("1", None).unwrap(), "two"), "one");
+    // A new version has what the old one had where it was granted that.
+    assert_eq!(said(&granted("1", Some("a")).unwrap(), "one"), "-");
+    assert_eq!(said(&granted("2", Some("a")).unwrap(), "two"), "one");
+    assert_eq!(said(&granted("2", Some("b")).unwrap(), "x"), "-");
+    for id in ["", "..", "a/b", &"a".repeat(65)] {
+        let refused = granted("1", Some(id)).unwrap_err().to_string();
+        assert!(refused.contains("no id of durable state"), "{refused}");
+    }
+}
+
+#[test]
 fn card_5_durable_state_needs_a_place() {
     let host = PluginHost::new(PluginHostConfig::default());
     let bytes = Probe::default()
@@ -137,7 +164,7 @@ async fn card_5_no_tool_reads_what_a_plugin_remembers() {
     )
     .unwrap();
     let state = work.join("state");
-    let file = state.join("6e6f746573/6e6f746573/6b");
+    let file = state.join("granted/6e6f746573/6b");
     let model = Model::of(json!([
         calls(&[("Probe", json!({"a": 1}))]),
         {"expect": {"tool_results": [{"contains": "-"}]},
@@ -146,6 +173,7 @@ async fn card_5_no_tool_reads_what_a_plugin_remembers() {
     ]));
     let grant = ComponentGrant {
         state_directory: Some(state),
+        state_id: Some("notes".to_owned()),
         ..ComponentGrant::default().state(StateScope::Durable)
     };
     let agent = model

@@ -20,6 +20,8 @@ mod output;
 mod permission;
 mod places;
 mod plugin_authoring;
+#[cfg(unix)]
+mod plugin_consent;
 mod plugin_grants;
 mod plugin_tests;
 mod plugins;

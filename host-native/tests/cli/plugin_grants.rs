@@ -75,11 +75,16 @@ fn put(windlass: &Windlass, version: &str, asks: &Value) {
     .unwrap();
 }
 
+/// Grants something as a script of the person does.
+fn grant(windlass: &Windlass, more: &[&str]) -> Done {
+    windlass.run(&[&["plugin", "grant", "speaks.wasm", "--yes"], more].concat())
+}
+
 #[test]
 fn card_5_what_was_granted_for_good_holds_for_that_file_and_no_other() {
     let windlass = Windlass::new();
     put(&windlass, "1.0.0", &asks());
-    let grant = |more: &[&str]| windlass.run(&[&["plugin", "grant", "speaks.wasm"], more].concat());
+    let grant = |more: &[&str]| grant(&windlass, more);
     let done = grant(&[]);
     assert!(
         done.stdout.contains("read the variable LANGUAGE"),
@@ -130,7 +135,7 @@ fn card_5_what_was_granted_for_good_holds_for_that_file_and_no_other() {
     assert_eq!(kept.len(), 1, "{listed}");
     assert_eq!(kept[0]["version"], "1.1.0");
 
-    let done = windlass.run(&["plugin", "revoke", "speaks"]);
+    let done = windlass.run(&["plugin", "revoke", "speaks", "--yes"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     session(&windlass, "-");
     let done = windlass.run(&["plugin", "revoke", "speaks"]);
@@ -144,7 +149,7 @@ fn card_5_what_was_granted_for_good_holds_for_that_file_and_no_other() {
 fn card_5_what_cannot_be_granted_is_said_and_leaves_the_grants_as_they_are() {
     let windlass = Windlass::new();
     put(&windlass, "1.0.0", &asks());
-    let grant = |more: &[&str]| windlass.run(&[&["plugin", "grant", "speaks.wasm"], more].concat());
+    let grant = |more: &[&str]| grant(&windlass, more);
     for (more, problem) in [
         (["--env", "EDITOR"], "for which it does not ask"),
         (
@@ -198,7 +203,7 @@ fn card_5_what_cannot_be_granted_is_said_and_leaves_the_grants_as_they_are() {
 fn card_5_no_tool_writes_a_grant() {
     let windlass = Windlass::new();
     put(&windlass, "1.0.0", &asks());
-    windlass.run(&["plugin", "grant", "speaks.wasm", "--env", "LANGUAGE"]);
+    grant(&windlass, &["--env", "LANGUAGE"]);
     let file = windlass.home().join(GRANTS);
     let kept = fs::read_to_string(&file).unwrap();
     let path = file.display().to_string();

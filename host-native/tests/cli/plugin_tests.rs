@@ -58,6 +58,27 @@ fn card_5_a_test_of_a_plugin_fails_where_a_call_is_not_as_expected_or_uses_too_m
         assert_eq!(done.code, Some(1), "{done:?}");
         assert!(done.stdout.contains(fault), "{fault}: {done:?}");
     }
+    // The tools of windlass have the folder of the test, and nothing else.
+    windlass.write("secret.txt", "SECRET");
+    let path = |name: &str| windlass.workspace.path().join(name).display().to_string();
+    for (tool, input) in [
+        (
+            "Write",
+            json!({"file_path": path("new.txt"), "content": "x"}),
+        ),
+        ("Read", json!({"file_path": path("secret.txt")})),
+        ("Grep", json!({"pattern": "SECRET", "path": path("")})),
+    ] {
+        let call = json!({"tool": tool, "input": input, "expect": {"isError": true}});
+        let done = test(&call.to_string());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(!done.stdout.contains("SECRET:"), "{done:?}");
+    }
+    assert!(!windlass.workspace.path().join("new.txt").exists());
+    let within = r#"{"tool": "Write", "input": {"file_path": "new.txt", "content": "x"}}"#;
+    let done = test(within);
+    assert_eq!(done.code, Some(0), "{done:?}");
+
     windlass.write(
         "tests/a.json",
         r#"{"calls": [{"tool": "Answer", "input": {}}], "after": {"x.txt": "y"}}"#,

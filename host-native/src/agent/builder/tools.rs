@@ -13,7 +13,7 @@ use windlass_core::{
 
 use super::AgentBuilder;
 #[cfg(feature = "plugins")]
-use crate::agent::components::ComponentFile;
+use crate::agent::components::{ComponentFile, Content};
 use crate::agent::{McpServer, Tool, builtin::Selection};
 
 /// The prompt, the tools, the workspace.
@@ -137,7 +137,7 @@ impl AgentBuilder {
         path: impl Into<PathBuf>,
         grant: impl Into<crate::plugins::ComponentGrant>,
     ) -> Self {
-        self.component_file(path.into(), grant.into(), None)
+        self.component_file(path.into(), grant.into(), Content::Any)
     }
 
     /// The same for a component that was granted something when its file had this digest
@@ -149,7 +149,19 @@ impl AgentBuilder {
         digest: impl Into<String>,
         grant: impl Into<crate::plugins::ComponentGrant>,
     ) -> Self {
-        self.component_file(path.into(), grant.into(), Some(digest.into()))
+        self.component_file(path.into(), grant.into(), Content::Pinned(digest.into()))
+    }
+
+    /// The same for a component that was read before: exactly what was inspected then runs, whatever its file has now. The path is
+    /// what it is named by.
+    #[cfg(feature = "plugins")]
+    pub fn plugin_inspected(
+        self,
+        path: impl Into<PathBuf>,
+        component: crate::plugins::InspectedComponent,
+        grant: impl Into<crate::plugins::ComponentGrant>,
+    ) -> Self {
+        self.component_file(path.into(), grant.into(), Content::Read(component))
     }
 
     #[cfg(feature = "plugins")]
@@ -157,12 +169,12 @@ impl AgentBuilder {
         mut self,
         path: PathBuf,
         grant: crate::plugins::ComponentGrant,
-        digest: Option<String>,
+        content: Content,
     ) -> Self {
         self.components.files.push(ComponentFile {
             path,
             grant,
-            digest,
+            content,
         });
         self
     }

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -25,16 +26,60 @@ pub(super) fn build(
     let inspection = Inspection::of(&component)?;
 
     let path = match output {
-        Some(file) => file.to_owned(),
+        Some(file) => std::path::absolute(file).map_err(AuthorError::at(file))?,
         None => {
             let components = folder.join("components");
             fs::create_dir_all(&components).map_err(AuthorError::at(&components))?;
             components.join(format!("{}.wasm", inspection.declaration.name))
         }
     };
-    // A session may be reading the old one.
-    let draft = path.with_extension("wasm.new");
-    fs::write(&draft, component).map_err(AuthorError::at(&draft))?;
-    fs::rename(&draft, &path).map_err(AuthorError::at(&path))?;
+    write(&path, &component).map_err(AuthorError::at(&path))?;
     Ok((path, inspection))
+}
+
+/// Writes a component under a new name that nobody knows, and moves it: a session may be reading the old one, and what lies in its
+/// place, or a link there, is replaced and not written into.
+fn write(path: &Path, component: &[u8]) -> io::Result<()> {
+    let mut draft = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As a file that a program makes: the system takes away what the person lets nobody else do.
+        draft.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut draft = draft.suffix(".tmp").tempfile_in(folder)?;
+    draft.write_all(component)?;
+    draft.persist(path).map(drop).map_err(io::Error::from)
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn card_5_what_is_built_is_written_into_no_file_that_a_link_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("components")).unwrap();
+        fs::write(at("mine"), "MINE").unwrap();
+        // In the place of the component, and of drafts whose names are known.
+        for name in ["a.wasm", "a.wasm.new"] {
+            symlink(at("mine"), at("components").join(name)).unwrap();
+        }
+        write(&at("components/a.wasm"), b"built").unwrap();
+        assert_eq!(fs::read(at("components/a.wasm")).unwrap(), b"built");
+        assert!(
+            fs::symlink_metadata(at("components/a.wasm"))
+                .unwrap()
+                .is_file()
+        );
+        assert_eq!(fs::read_to_string(at("mine")).unwrap(), "MINE");
+        // Nothing is left behind where it cannot be written.
+        assert!(write(&at("gone/a.wasm"), b"built").is_err());
+        assert_eq!(fs::read_dir(at("components")).unwrap().count(), 2);
+    }
 }

@@ -1,9 +1,12 @@
 //! `windlass plugin check`: what a component is, before anybody trusts it.
 
-use std::{fmt::Write as _, fs};
+use std::fmt::Write as _;
 
 use serde_json::json;
-use windlass::plugins::{DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, Inspection};
+use windlass::plugins::{
+    DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, InspectError, InspectedComponent,
+    Inspection,
+};
 use windlass_core::tool::Access;
 
 use super::declared_grants;
@@ -22,13 +25,15 @@ const DESCRIPTION: usize = 72;
 /// # Errors
 /// [`StartError`]: the file cannot be read.
 pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
-    let bytes = fs::read(&args.file).map_err(|error| StartError::File {
-        what: "the component",
-        path: args.file.clone(),
-        reason: error.to_string(),
-    })?;
-    let inspection = match Inspection::of(&bytes) {
-        Ok(inspection) => inspection,
+    let component = match InspectedComponent::read(&args.file) {
+        Ok(component) => component,
+        Err(InspectError::Io(error)) => {
+            return Err(StartError::File {
+                what: "the component",
+                path: args.file.clone(),
+                reason: error.to_string(),
+            });
+        }
         Err(fault) if args.json => {
             let refused = json!({"loads": false, "problem": fault.to_string()});
             return Ok((format!("{refused}\n"), Exit::Failed));
@@ -41,10 +46,10 @@ pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError
             ));
         }
     };
-    let doubts = doubts(&inspection);
+    let doubts = doubts(component.inspection());
     let text = match args.json {
-        true => format!("{}\n", as_json(&bytes, &inspection, &doubts)),
-        false => as_text(&bytes, &inspection, &doubts),
+        true => format!("{}\n", as_json(&component, &doubts)),
+        false => as_text(&component, &doubts),
     };
     Ok((text, Exit::Done))
 }
@@ -84,7 +89,8 @@ fn verb(access: Access) -> &'static str {
     }
 }
 
-fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_json::Value {
+fn as_json(component: &InspectedComponent, doubts: &[String]) -> serde_json::Value {
+    let inspection = component.inspection();
     let declaration = &inspection.declaration;
     let limits = &declaration.limits;
     let tool = |tool: &DeclaredTool| {
@@ -109,8 +115,8 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
         "name": declaration.name,
         "version": declaration.version,
         "wit": declaration.wit,
-        "digest": Inspection::digest(bytes),
-        "bytes": bytes.len(),
+        "digest": component.digest(),
+        "bytes": component.size(),
         "imports": inspection.imports,
         "filesystem": declaration.grants.filesystem.access().map(verb),
         "http": declaration.grants.http,
@@ -131,15 +137,16 @@ fn as_json(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> serde_js
     })
 }
 
-fn as_text(bytes: &[u8], inspection: &Inspection, doubts: &[String]) -> String {
+fn as_text(component: &InspectedComponent, doubts: &[String]) -> String {
+    let inspection = component.inspection();
     let declaration = &inspection.declaration;
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {label:<9} {value}");
     };
-    line("digest", &Inspection::digest(bytes));
-    line("size", &format!("{} bytes", bytes.len()));
+    line("digest", component.digest());
+    line("size", &format!("{} bytes", component.size()));
     line(
         "made for",
         &format!("windlass:plugin {}", one_line(&declaration.wit)),

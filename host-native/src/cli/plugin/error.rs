@@ -1,8 +1,11 @@
 //! Why a plugin is not made, built or tested.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use windlass::plugins::{self, LoadFault};
+use windlass::plugins::{self, InspectError, LoadFault};
 
 use super::toolchain::ToolchainError;
 
@@ -48,6 +51,27 @@ pub(crate) enum AuthorError {
     /// A grant cannot be given.
     #[error("{0}")]
     Grant(String),
+    /// Only a person changes what components are granted, and an agent is none.
+    #[error(
+        "an agent does not change what components are granted: do it yourself, at a terminal or in a script that no agent started (or by hand, in {})", .0.display()
+    )]
+    BelowAgent(PathBuf),
+    /// There is no terminal at which a person could be asked.
+    #[error(
+        "there is no terminal at which you could be asked: run it at one, or with --yes in a script of your own"
+    )]
+    NobodyToAsk,
+    /// The person said no, or nothing.
+    #[error("nothing was changed")]
+    Declined,
+    /// A component cannot be read.
+    #[error("`{}`: {error}", .path.display())]
+    Component {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: InspectError,
+    },
     /// There is nothing to take back.
     #[error("no component `{0}` was granted anything: `windlass plugin list` says which were")]
     NotGranted(String),
@@ -66,6 +90,15 @@ pub(crate) enum AuthorError {
 }
 
 impl AuthorError {
+    /// Adds the path to what is wrong with a component.
+    pub(super) fn of_component(path: &Path) -> impl FnOnce(InspectError) -> Self {
+        let path = path.to_owned();
+        move |error| match error {
+            InspectError::Io(error) => Self::Io { path, error },
+            error => Self::Component { path, error },
+        }
+    }
+
     /// Adds the path to an error of the system.
     pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

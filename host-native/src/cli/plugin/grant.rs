@@ -1,31 +1,35 @@
-//! `windlass plugin grant`, `revoke` and `list`: what a component has for good, by the digest of its file.
+//! `windlass plugin grant` and `list`: what a component has for good, by the digest of its file.
 
 use std::{fs, path::Path};
 
 use windlass::{
     core::tool::{Access, PluginGrant},
     plugins::{
-        ComponentGrant, GrantFile, Inspection, KeptGrant, KeptGrants, Method, Origin, StateScope,
+        ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Method, Origin,
+        StateScope,
     },
 };
 
-use super::error::AuthorError;
+use super::{
+    consent::{self, Shown},
+    error::AuthorError,
+};
 use crate::cli::{
-    args::{PluginGrantArgs, PluginListArgs, PluginRevokeArgs, RememberedScope, WorkspaceAccess},
+    args::{PluginGrantArgs, PluginListArgs, RememberedScope, WorkspaceAccess},
     plain::one_line,
 };
 
-/// Grants what the arguments name, in place of what was granted before; with no arguments, says what the component asks for and
-/// has.
+/// Grants what the arguments name, in place of what was granted before, once a person agreed; with no arguments, says what the
+/// component asks for and has.
 ///
 /// # Errors
 /// [`AuthorError`]. What was granted is as before then.
 pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
-    let bytes = fs::read(&args.file).map_err(AuthorError::at(&args.file))?;
-    let inspection = Inspection::of(&bytes)?;
-    let digest = Inspection::digest(&bytes);
+    let component = InspectedComponent::read(&args.file);
+    let component = component.map_err(AuthorError::of_component(&args.file))?;
+    let (inspection, digest) = (component.inspection(), component.digest());
     let file = file()?;
-    let mut kept = file.read()?;
+    let kept = file.read()?;
     let declaration = &inspection.declaration;
     let mut text = format!(
         "{} {} ({digest})\n",
@@ -33,21 +37,16 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
         one_line(&declaration.version)
     );
     let asks = inspection.asks();
-    text.push_str(&compared(
-        &asks,
-        kept.other_of_name(&declaration.name, &digest),
-    ));
+    let other = kept.other_of_name(&declaration.name, digest);
+    text.push_str(&compared(&asks, other));
     if !is_anything_named(args) {
-        text.push_str(&had(kept.components.get(&digest)));
+        text.push_str(&had(kept.components.get(digest)));
         return Ok(text);
     }
     let grant = named(args)?;
     inspection
         .check_grant(&grant)
         .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
-    // The version before it is replaced: it is granted nothing any more.
-    kept.components
-        .retain(|_, other| other.name != declaration.name);
     let granted = KeptGrant {
         name: declaration.name.clone(),
         version: declaration.version.clone(),
@@ -55,38 +54,29 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
         grant,
     };
     text.push_str(&had(Some(&granted)));
-    kept.components.insert(digest, granted);
-    file.write(&kept)?;
-    Ok(text)
+    if let Some(other) = other.filter(|_| granted.grant.state == StateScope::Durable)
+        && kept.remembered_by(&other.name).is_some()
+    {
+        text.push_str(&taken_over(other, args.new_state));
+    }
+    let question = format!("{text}Grant this, and nothing else?");
+    let is_shown = consent::given(&question, args.yes, &file)?;
+    let change = |kept: &mut KeptGrants| kept.grant(digest.to_owned(), granted, args.new_state);
+    file.change(change)?
+        .map_err(|error| AuthorError::Grant(error.to_string()))?;
+    Ok(match is_shown {
+        Shown::Asked => "granted\n".to_owned(),
+        Shown::Nothing => text,
+    })
 }
 
-/// Takes back what a component has.
-///
-/// # Errors
-/// [`AuthorError`]: there is none of that name, digest or file.
-pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
-    let file = file()?;
-    let mut kept = file.read()?;
-    let digest = fs::read(&args.component)
-        .map(|bytes| Inspection::digest(&bytes))
-        .ok();
-    let is_it = |digest_of: &str, grant: &KeptGrant| {
-        digest_of == args.component
-            || grant.name == args.component
-            || Some(digest_of) == digest.as_deref()
-    };
-    let before = kept.components.len();
-    kept.components
-        .retain(|digest_of, grant| !is_it(digest_of, grant));
-    let gone = before - kept.components.len();
-    if gone == 0 {
-        return Err(AuthorError::NotGranted(args.component.clone()));
+/// What becomes of what another version remembered for good.
+fn taken_over(other: &KeptGrant, begins_anew: bool) -> String {
+    let (name, version) = (one_line(&other.name), one_line(&other.version));
+    match begins_anew {
+        true => format!("  remembers nothing of {name} {version}\n"),
+        false => format!("  remembers what {name} {version} did (--new-state: nothing of it)\n"),
     }
-    file.write(&kept)?;
-    let name = one_line(&args.component);
-    Ok(format!(
-        "{name} has the workspace and nothing else from now on, where it is loaded\n"
-    ))
 }
 
 /// What all components have.
@@ -116,7 +106,8 @@ pub(super) fn list(args: &PluginListArgs) -> Result<String, AuthorError> {
     Ok(text)
 }
 
-fn file() -> Result<GrantFile, AuthorError> {
+/// Where the user's grants are kept.
+pub(super) fn file() -> Result<GrantFile, AuthorError> {
     GrantFile::of_user().ok_or(AuthorError::NoHome)
 }
 
@@ -204,7 +195,8 @@ fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
     text
 }
 
-fn had(granted: Option<&KeptGrant>) -> String {
+/// What a component has.
+pub(super) fn had(granted: Option<&KeptGrant>) -> String {
     let Some(granted) = granted else {
         return "  has the workspace and nothing else, where it is loaded\n".to_owned();
     };

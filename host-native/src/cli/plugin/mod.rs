@@ -2,11 +2,13 @@
 
 mod build;
 mod check;
+mod consent;
 mod declared_grants;
 mod error;
 mod grant;
 mod language;
 mod new;
+mod revoke;
 mod templates;
 mod test;
 mod toolchain;
@@ -35,7 +37,7 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
         PluginCommand::Build(args) => (build(&args)?, Exit::Done),
         PluginCommand::Test(args) => test::test(&args).await?,
         PluginCommand::Grant(args) => (grant::grant(&args)?, Exit::Done),
-        PluginCommand::Revoke(args) => (grant::revoke(&args)?, Exit::Done),
+        PluginCommand::Revoke(args) => (revoke::revoke(&args)?, Exit::Done),
         PluginCommand::List(args) => (grant::list(&args)?, Exit::Done),
         PluginCommand::Check(args) => check::check(&args)?,
     };

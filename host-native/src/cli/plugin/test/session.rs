@@ -18,7 +18,7 @@ use windlass::{
     },
     model_server::{ModelServer, Script},
     plugins::{
-        CallUsage, ComponentGrant, Declaration, Inspection, PluginHost, PluginHostConfig,
+        CallUsage, ComponentGrant, Declaration, InspectedComponent, PluginHost, PluginHostConfig,
         SecretSource, StateScope, UsageSink,
     },
 };
@@ -30,8 +30,9 @@ use super::{
 };
 use crate::cli::plugin::error::AuthorError;
 
-/// Tools that a test may call beside those of the plugin, so that its hooks have something to judge.
-const BUILT_IN: [&str; 5] = ["Read", "Write", "Edit", "Glob", "Grep"];
+/// Tools that a test may call beside those of the plugin, so that its hooks have something to judge: Read, Glob, Grep, Write and Edit
+/// in its folder, and nowhere else.
+const BUILT_IN: [&str; 2] = ["Read(./**)", "Edit(./**)"];
 
 /// What became of a call.
 pub(super) struct Outcome {
@@ -77,6 +78,7 @@ impl Used {
 /// What the runs of a test have in common.
 struct Ground<'a> {
     component: &'a Path,
+    inspected: InspectedComponent,
     declaration: Declaration,
     /// The workspace.
     folder: PathBuf,
@@ -91,14 +93,16 @@ struct Ground<'a> {
 /// # Errors
 /// [`AuthorError`]: it does not start.
 pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, AuthorError> {
-    let bytes = fs::read(component).map_err(AuthorError::at(component))?;
-    let declaration = Inspection::of(&bytes)?.declaration;
+    let inspected = InspectedComponent::read(component);
+    let inspected = inspected.map_err(AuthorError::of_component(component))?;
+    let declaration = inspected.inspection().declaration.clone();
     let folder = workspace(&case.files)?;
     let real = fs::canonicalize(folder.path()).map_err(AuthorError::at(folder.path()))?;
     let used = Used::default();
     let recording = Recording::new(&case.http);
     let ground = Ground {
         component,
+        inspected,
         host: host(&used, &recording, case),
         grant: grant(&real, &declaration, case),
         declaration,
@@ -106,7 +110,7 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
         recording,
         used,
     };
-    let mut outcomes = hooks(&ground, bytes, &case.hooks).await?;
+    let mut outcomes = hooks(&ground, &case.hooks).await?;
     if !case.calls.is_empty() {
         outcomes.extend(calls(&ground, case).await?);
     }
@@ -118,14 +122,10 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
 }
 
 /// Gives hooks their events, one after the other.
-async fn hooks(
-    ground: &Ground<'_>,
-    bytes: Vec<u8>,
-    events: &[Event],
-) -> Result<Vec<Outcome>, AuthorError> {
+async fn hooks(ground: &Ground<'_>, events: &[Event]) -> Result<Vec<Outcome>, AuthorError> {
     let unable = |error: &dyn Display| AuthorError::Session(error.to_string());
     let name = ground.component.display().to_string();
-    let plugin = (ground.host.load(&name, bytes)).map_err(|error| unable(&error))?;
+    let plugin = ground.host.load_inspected(&name, &ground.inspected);
     let plugin = (plugin.granted(&ground.grant)).map_err(|error| unable(&error))?;
     let mut outcomes = Vec::new();
     for event in events {
@@ -158,7 +158,11 @@ async fn calls(ground: &Ground<'_>, case: &Case) -> Result<Vec<Outcome>, AuthorE
         .cwd(&ground.folder)
         .plugin_host(ground.host.clone())
         .builtin_tools()
-        .plugin_granted(ground.component, ground.grant.clone())
+        .plugin_inspected(
+            ground.component,
+            ground.inspected.clone(),
+            ground.grant.clone(),
+        )
         .allowed_tools(BUILT_IN)
         .allowed_tools(tools.map(|tool| tool.name.as_str()))
         .on_message(watch(Arc::clone(&seen), ground))
