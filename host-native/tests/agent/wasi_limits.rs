@@ -307,3 +307,27 @@ fn card_5_a_file_that_is_renamed_to_another_of_its_names_is_not_lost() {
     assert_eq!(ground.read("write/two"), "sub/file");
     assert!(!ground.path("write/sub/file").exists());
 }
+
+/// A listing holds the names of a whole page, so it counts as many handles.
+#[test]
+fn card_3_few_directories_are_listed_at_one_time() {
+    let ground = Ground::new();
+    let guest = Guest::default()
+        .import(
+            "wasi:filesystem/types",
+            "[method]descriptor.read-directory",
+            "(func $names (param i32 i32))",
+        )
+        .then("(local.set $file (call $root (i32.const 0)))")
+        .then("(loop $on (call $names (local.get $file) (i32.const 2048)) (br $on))");
+    let config = PluginHostConfig {
+        limits: CallLimits {
+            host_calls: 100,
+            time: Duration::from_secs(60),
+            ..CallLimits::default()
+        },
+        ..PluginHostConfig::default()
+    };
+    let text = guest.run_with(config, &ground).joined_text();
+    assert!(text.contains("more handles"), "{text}");
+}

@@ -173,7 +173,7 @@ impl types::HostDescriptor for CallState {
             Ok(page) => page,
             Err(error) => return Ok(Err(error.into())),
         };
-        let listing = self.wasi.handles.add(Listing {
+        let listing = self.wasi.handles.add_listing(Listing {
             place,
             entries: page.entries.into(),
             next: page.next,
@@ -346,6 +346,6 @@ impl types::HostDirectoryEntryStream for CallState {
     }
 
     fn drop(&mut self, stream: Resource<Listing>) -> wasmtime::Result<()> {
-        self.wasi.handles.remove(stream).map(drop)
+        self.wasi.handles.remove_listing(stream)
     }
 }

@@ -13,6 +13,9 @@ use crate::{
 /// How many handles a call holds at most at one time; each uses memory of the host.
 const MAX_LIVE: usize = 1024;
 
+/// How many of them a listing counts as: it holds the names of up to a page of entries.
+const LISTING: usize = 64;
+
 /// Why a stream failed.
 #[derive(Debug)]
 #[allow(unreachable_pub)] // The generated code re-exports it, as all below.
@@ -107,10 +110,23 @@ pub(super) struct Handles {
 
 impl Handles {
     pub(super) fn add<T: Send + 'static>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
-        if self.live == MAX_LIVE {
+        self.add_as(1, value)
+    }
+
+    /// A listing, which counts as many handles.
+    pub(super) fn add_listing(&mut self, listing: Listing) -> wasmtime::Result<Resource<Listing>> {
+        self.add_as(LISTING, listing)
+    }
+
+    fn add_as<T: Send + 'static>(
+        &mut self,
+        count: usize,
+        value: T,
+    ) -> wasmtime::Result<Resource<T>> {
+        if self.live + count > MAX_LIVE {
             return Err(Stopped::Handles.into());
         }
-        self.live += 1;
+        self.live += count;
         Ok(self.table.push(value)?)
     }
 
@@ -128,5 +144,11 @@ impl Handles {
     pub(super) fn remove<T: Send + 'static>(&mut self, handle: Resource<T>) -> wasmtime::Result<T> {
         self.live = self.live.saturating_sub(1);
         Ok(self.table.delete(handle)?)
+    }
+
+    pub(super) fn remove_listing(&mut self, handle: Resource<Listing>) -> wasmtime::Result<()> {
+        self.table.delete(handle)?;
+        self.live = self.live.saturating_sub(LISTING);
+        Ok(())
     }
 }
