@@ -98,7 +98,11 @@ fn attack(mut command: Command, windlass: &Windlass) -> Vec<&'static str> {
     assert!(!found.contains(MARK), "{found}");
     let own = windlass.file("own.txt");
     assert!(own.contains("HOME=") && !own.contains(MARK), "{own}");
-    assert!(!own.contains("WINDLASS"), "{own}");
+    // That an agent started it is all that it is told of windlass.
+    assert!(
+        !own.replace("WINDLASS_AGENT=1", "").contains("WINDLASS"),
+        "{own}"
+    );
     let can_trace = |line: &&str| {
         let (_, set) = line.split_once(":\t").unwrap();
         u64::from_str_radix(set, 16).unwrap() >> 19 & 1 == 1
