@@ -1,13 +1,12 @@
 //! Reads the files of the sources and of plugins.
 
 use super::{
-    Command, FileProblem, PluginFolder, ProjectFiles, ProjectPlaces, ReadFile, ReadProject, find,
-    memory, parse_agent_file, parse_skill_file, style,
+    Command, FileProblem, PluginFolder, PluginPlaces, ProjectFiles, ProjectPlaces, ReadFile,
+    ReadProject, find, memory, parse_agent_file, parse_skill_file, style,
 };
 use crate::{
     frontmatter::Document,
     path::TextPath,
-    plugin::PluginPlaces,
     settings::{SettingSource, SettingSources},
 };
 use windlass_core::agent::{AgentMcpServer, AgentProfile, AgentSource};

@@ -49,7 +49,7 @@ pub use self::{
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
     skill::{SkillFileError, parse_skill_file},
 };
-use crate::{path::TextPath, plugin::PluginPlaces, settings::SettingSource};
+use crate::{path::TextPath, settings::SettingSource};
 
 /// The places to read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,19 @@ pub struct ProjectPlaces {
     pub cwd: TextPath,
     /// The user's home, for imports that begin with `~/`.
     pub home: Option<TextPath>,
+}
+
+/// Places of a plugin's Markdown files beside the usual ones: folders and files, relative to the plugin's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PluginPlaces {
+    /// Of commands.
+    pub commands: Vec<String>,
+    /// Of agents.
+    pub agents: Vec<String>,
+    /// Of skills: folders with a `SKILL.md`, or folders of such folders.
+    pub skills: Vec<String>,
+    /// Of output styles.
+    pub output_styles: Vec<String>,
 }
 
 /// The folder of a plugin, whose commands, agents, skills and output styles are named after it.
