@@ -294,8 +294,10 @@ fn place_within(path: &str) -> Option<String> {
     (!leaves && !parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Names precede those of commands and servers, so their characters are restricted.
-fn is_name(name: &str) -> bool {
+/// Whether it is the name of a plugin: 1 to 64 small letters, digits and hyphens, no hyphen first. Names precede those of commands
+/// and servers, and files and lists of grants have them in theirs.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
 }

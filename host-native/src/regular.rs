@@ -51,8 +51,15 @@ pub(crate) fn open_with(path: &Path, link: Link, options: &mut OpenOptions) -> i
 /// # Errors
 /// As [`open`]; [`io::ErrorKind::FileTooLarge`] if it is longer.
 pub(crate) fn read(path: &Path, link: Link, most: u64) -> io::Result<Vec<u8>> {
+    read_opened(open(path, link)?, most)
+}
+
+/// Reads a file that was opened here, of at most this many bytes.
+///
+/// # Errors
+/// The error of the operating system; [`io::ErrorKind::FileTooLarge`] if it is longer.
+pub(crate) fn read_opened(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    let file = open(path, link)?;
     file.take(most.saturating_add(1))
         .read_to_end(&mut content)?;
     match content.len() as u64 > most {

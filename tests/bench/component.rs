@@ -75,16 +75,11 @@ pub(crate) fn files_call_ms(folder: &Path, tool: &str, input: &serde_json::Value
             plugin
         };
     }
-    let path = folder.display().to_string();
-    let grant = FsGrant {
-        cwd: path.clone(),
-        roots: vec![GrantRoot {
-            path,
-            access: Access::Read,
-        }],
-        deny: Vec::new(),
-    };
-    let call = call(tool, &RawJson::encode(input).expect("JSON"), grant);
+    let call = call(
+        tool,
+        &RawJson::encode(input).expect("JSON"),
+        reading(folder),
+    );
     FILES.with(|files| {
         let start = Instant::now();
         let result = files.call_blocking(&call, &CancelSignal::new());
@@ -92,6 +87,19 @@ pub(crate) fn files_call_ms(folder: &Path, tool: &str, input: &serde_json::Value
         assert!(!result.is_error, "{}", result.joined_text());
         elapsed
     })
+}
+
+/// A grant for reading a folder, which is a real path.
+pub(crate) fn reading(folder: &Path) -> FsGrant {
+    let path = folder.display().to_string();
+    FsGrant {
+        cwd: path.clone(),
+        roots: vec![GrantRoot {
+            path,
+            access: Access::Read,
+        }],
+        deny: Vec::new(),
+    }
 }
 
 pub(crate) fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {

@@ -1,19 +1,19 @@
 //! Components of third parties: how their calls spread, what another language costs, what a second start costs, and that calls
 //! leave nothing behind.
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, time::Instant};
 
 use tempfile::TempDir;
 use windlass::plugins::{Cache, Plugin, PluginHost, PluginHostConfig, with_declaration};
 use windlass_core::{
     RawJson,
     host::CancelSignal,
-    tool::{Access, FsGrant, GrantRoot, ToolCall},
+    tool::{FsGrant, ToolCall},
 };
 use windlass_tests::artefacts;
 
 use crate::{
-    component::{call, echo},
+    component::{call, echo, reading},
     process::anonymous_mib,
     table::{Goal, Table, in_turns, median},
 };
@@ -66,18 +66,19 @@ fn languages(table: &mut Table) {
         );
     };
     let folder = tempfile::tempdir().expect("a directory");
-    fs::write(folder.path().join("text.txt"), "tide and wind\n".repeat(20)).expect("a file");
+    let root = folder.path().canonicalize().expect("a real path");
+    fs::write(root.join("text.txt"), "tide and wind\n".repeat(20)).expect("a file");
     let host = PluginHost::new(PluginHostConfig::default());
     let bytes =
         with_declaration(&fs::read(javascript).expect("the component")).expect("its declaration");
     let javascript = loaded(&host, "words", bytes);
     let rust = loaded(&host, "files", windlass_builtin::FILES.to_vec());
-    let input = serde_json::json!({ "file_path": folder.path().join("text.txt") });
+    let input = serde_json::json!({ "file_path": root.join("text.txt") });
     let of = |tool| {
         call(
             tool,
             &RawJson::encode(&input).expect("JSON"),
-            reading(folder.path()),
+            reading(&root),
         )
     };
     let (counting, reading) = (of("CountWords"), of("Read"));
@@ -151,22 +152,6 @@ fn loaded(host: &PluginHost, name: &str, bytes: Vec<u8>) -> Plugin {
     let plugin = host.load(name, bytes).expect("the component loads");
     plugin.prepare().expect("the component compiles");
     plugin
-}
-
-fn reading(folder: &Path) -> FsGrant {
-    let path = folder
-        .canonicalize()
-        .expect("a real path")
-        .display()
-        .to_string();
-    FsGrant {
-        cwd: path.clone(),
-        roots: vec![GrantRoot {
-            path,
-            access: Access::Read,
-        }],
-        deny: Vec::new(),
-    }
 }
 
 fn microseconds(plugin: &Plugin, call: &ToolCall) -> f64 {

@@ -81,16 +81,16 @@ impl Outbox {
     /// order in which they begin.
     pub(super) fn write_begun(&mut self) {
         self.writes.0 += 1;
-        let latest = self.unwritten.len() - std::mem::take(&mut self.latest);
-        let waiting = self.unwritten.split_off(latest).into_iter();
-        let outputs = std::mem::take(&mut self.outputs).into_iter();
-        let (messages, others): (VecDeque<_>, VecDeque<_>) =
-            outputs.partition(|(is_message, _)| *is_message);
-        self.outputs = others;
-        let latest = waiting.chain(messages.into_iter().map(|(_, it)| (0, it)));
         let write = self.writes.0;
-        self.unwritten
-            .extend(latest.map(|(_, output)| (write, output)));
+        let latest = std::mem::take(&mut self.latest);
+        for (waits_for, _) in self.unwritten.iter_mut().rev().take(latest) {
+            *waits_for = write;
+        }
+        let outputs = std::mem::take(&mut self.outputs).into_iter();
+        let (messages, others): (VecDeque<_>, _) = outputs.partition(|(is_message, _)| *is_message);
+        self.outputs = others;
+        let messages = messages.into_iter().map(|(_, message)| (write, message));
+        self.unwritten.extend(messages);
     }
 
     /// The first write that was begun and has not ended has ended, with or without success.

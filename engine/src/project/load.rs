@@ -86,10 +86,13 @@ impl Files<'_> {
 
     /// The usual folder, and what else is named.
     fn places(&self, usual: &str, named: &[String]) -> Vec<TextPath> {
-        let names = std::iter::once(usual).chain(named.iter().map(String::as_str));
-        let mut places: Vec<TextPath> = names.map(|name| self.folder.join(name)).collect();
-        places.dedup();
-        places
+        // One that is named, too, is read once.
+        let others = named
+            .iter()
+            .map(String::as_str)
+            .filter(|name| *name != usual);
+        let names = std::iter::once(usual).chain(others);
+        names.map(|name| self.folder.join(name)).collect()
     }
 
     /// The Markdown files of a place: all below it, or the file that it is.

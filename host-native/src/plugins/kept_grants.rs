@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs::OpenOptions,
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -144,12 +144,7 @@ impl GrantFile {
                 path: self.path.clone(),
             });
         }
-        let mut bytes = Vec::new();
-        let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
-        read.map_err(|error| self.io(error))?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(self.io(regular::too_large(LARGEST)));
-        }
+        let bytes = regular::read_opened(file, LARGEST).map_err(|error| self.io(error))?;
         serde_json::from_slice(&bytes).map_err(|error| GrantFileError::Form {
             path: self.path.clone(),
             reason: error.to_string(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, de::DeserializeOwned};
 use wasmparser::{ComponentTypeRef, Parser, Payload};
+use windlass_engine::plugin;
 
 use super::{
     declaration::{Declaration, DeclaredTool},
@@ -57,7 +58,7 @@ fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {
 
 /// Checks what the plugin calls itself: files, folders and lists of grants have it in their names.
 fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
-    if !is_plugin_name(&declaration.name) {
+    if !plugin::is_name(&declaration.name) {
         return Err(LoadFault::PluginName(declaration.name.clone()));
     }
     let version = &declaration.version;
@@ -66,11 +67,6 @@ fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
         true => Ok(()),
         false => Err(LoadFault::PluginVersion(version.clone())),
     }
-}
-
-fn is_plugin_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
 }
 
 #[derive(Deserialize)]
