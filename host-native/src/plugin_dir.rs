@@ -13,7 +13,9 @@ use windlass_engine::{
 };
 
 use crate::{
-    plugins::{ComponentGrant, InspectError, InspectedComponent, KeptGrants},
+    plugins::{
+        ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent, KeptGrants,
+    },
     regular::{self, Link},
     text_path::text_path,
 };
@@ -24,6 +26,8 @@ const COMPONENT: &str = "wasm";
 /// A plugin that is loaded.
 #[derive(Debug)]
 pub(crate) struct PluginOnDisk {
+    /// Whether it is installed, not named.
+    pub(crate) is_installed: bool,
     /// What its folder brings; nothing for a component file.
     pub(crate) plugin: Option<Plugin>,
     /// Its component files.
@@ -36,12 +40,20 @@ pub(crate) struct PluginOnDisk {
 #[derive(Debug)]
 pub(crate) struct ComponentOnDisk {
     pub(crate) path: PathBuf,
-    /// What was read, and is what runs.
-    pub(crate) inspected: InspectedComponent,
+    pub(crate) source: ComponentSource,
     /// What it was granted for good.
     pub(crate) kept: Option<ComponentGrant>,
     /// The version of this name that was granted something, where it is another file than this one.
     pub(crate) granted_before: Option<String>,
+}
+
+/// What is known of a component, and runs.
+#[derive(Debug)]
+pub(crate) enum ComponentSource {
+    /// Its file was read.
+    Read(InspectedComponent),
+    /// It is installed: its file was read then, and is again with the first call.
+    Installed(GrantedComponent),
 }
 
 /// Why a plugin cannot be loaded. Nothing of it is used.
@@ -71,15 +83,29 @@ pub(crate) enum PluginDirError {
 }
 
 impl ComponentOnDisk {
+    fn declaration(&self) -> &Declaration {
+        match &self.source {
+            ComponentSource::Read(inspected) => &inspected.inspection().declaration,
+            ComponentSource::Installed(granted) => granted.component.declaration(),
+        }
+    }
+
+    fn digest(&self) -> &str {
+        match &self.source {
+            ComponentSource::Read(inspected) => inspected.digest(),
+            ComponentSource::Installed(granted) => granted.component.digest(),
+        }
+    }
+
     /// The name that it declares.
     pub(crate) fn name(&self) -> &str {
-        &self.inspected.inspection().declaration.name
+        &self.declaration().name
     }
 
     /// The names of its tools.
     fn tools(&self) -> impl Iterator<Item = &str> {
-        let tools = &self.inspected.inspection().declaration.tools;
-        tools.iter().map(|tool| tool.name.as_str())
+        let tools = self.declaration().tools.iter();
+        tools.map(|tool| tool.name.as_str())
     }
 }
 
@@ -111,6 +137,7 @@ impl PluginOnDisk {
                 ));
             }
             return Ok(Self {
+                is_installed: false,
                 plugin: None,
                 info: info(&stem),
                 components: check(&named.path, vec![real])?,
@@ -125,9 +152,50 @@ impl PluginOnDisk {
         let components =
             components(&real).map_err(|error| fault(format!("components: {error}")))?;
         Ok(Self {
+            is_installed: false,
             info: info(&plugin.name),
             components: check(&named.path, components)?,
             plugin: Some(plugin),
+        })
+    }
+
+    /// An installed plugin. Where it is one component, nothing of it is read.
+    ///
+    /// # Errors
+    /// [`PluginDirError`].
+    pub(crate) fn installed(
+        path: &Path,
+        granted: Vec<GrantedComponent>,
+        name: &str,
+        components_only: Option<bool>,
+    ) -> Result<Self, PluginDirError> {
+        let info = PluginInfo {
+            name: name.to_owned(),
+            path: path.display().to_string(),
+        };
+        let plugin = match components_only {
+            None => None,
+            Some(components_only) => {
+                let folder = text_path(path).map_err(|fault| PluginDirError::Path {
+                    path: info.path.clone(),
+                    reason: fault.to_string(),
+                })?;
+                let real = fs::canonicalize(path).map_err(|error| PluginDirError::Path {
+                    path: info.path.clone(),
+                    reason: format!("{error}: install it again"),
+                })?;
+                let read = |file: &str| read_within(&real, file);
+                Some(Plugin::read(folder, components_only, &read)?)
+            }
+        };
+        Ok(Self {
+            is_installed: true,
+            plugin,
+            components: granted
+                .into_iter()
+                .map(ComponentOnDisk::installed)
+                .collect(),
+            info,
         })
     }
 
@@ -158,16 +226,28 @@ impl PluginOnDisk {
     /// Notes what its components were granted for good.
     pub(crate) fn look_up(&mut self, grants: &KeptGrants) {
         for component in &mut self.components {
-            let kept = grants.components.get(component.inspected.digest());
+            let kept = grants.components.get(component.digest());
             component.kept = kept.map(|kept| kept.grant.clone());
-            let other = grants.other_of_name(component.name(), component.inspected.digest());
+            let other = grants.other_of_name(component.name(), component.digest());
             component.granted_before = other.map(|other| other.version.clone());
         }
     }
 
-    fn tools(&self) -> impl Iterator<Item = &str> {
+    /// The names of its tools.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
         let components = self.components.iter();
         components.flat_map(ComponentOnDisk::tools)
+    }
+}
+
+impl ComponentOnDisk {
+    fn installed(granted: GrantedComponent) -> Self {
+        Self {
+            path: granted.component.path().to_path_buf(),
+            kept: Some(granted.grant.clone()),
+            granted_before: None,
+            source: ComponentSource::Installed(granted),
+        }
     }
 }
 
@@ -182,7 +262,7 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
             fault,
         })?;
         checked.push(ComponentOnDisk {
-            inspected,
+            source: ComponentSource::Read(inspected),
             path: component,
             kept: None,
             granted_before: None,

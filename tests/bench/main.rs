@@ -11,6 +11,7 @@ mod decode;
 mod engine;
 mod flat;
 mod idle;
+mod installed;
 mod judging;
 mod kept;
 mod plugins;
@@ -59,6 +60,7 @@ fn run(only: &[&str]) -> ExitCode {
         ("plugins", plugins::measure),
         ("search", search::measure),
         ("start", start::measure),
+        ("installed", installed::measure),
         ("engine", engine::measure),
         ("size", size::measure),
     ];

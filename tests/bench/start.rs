@@ -1,7 +1,7 @@
 //! From starting the process to the first byte of the request at the model server.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Instant,
 };
@@ -23,7 +23,7 @@ pub(crate) fn measure(table: &mut Table) {
     };
     let server = BenchServer::start(0);
     let times: Vec<f64> = (0..=ROUNDS)
-        .filter_map(|_| once(&binary, &server))
+        .filter_map(|_| once(&binary, &server, None))
         .collect();
     let rounds = times.into_iter().skip(1).collect();
     table.value(
@@ -34,10 +34,19 @@ pub(crate) fn measure(table: &mut Table) {
     );
 }
 
-fn once(binary: &PathBuf, server: &BenchServer) -> Option<f64> {
+/// The milliseconds from a start to the request, with this folder for the user's configuration.
+pub(crate) fn once(
+    binary: &Path,
+    server: &BenchServer,
+    configuration: Option<&Path>,
+) -> Option<f64> {
     server.take_gaps();
+    let mut command = Command::new(binary);
+    if let Some(folder) = configuration {
+        command.env("XDG_CONFIG_HOME", folder);
+    }
     let start = Instant::now();
-    let mut child = Command::new(binary)
+    let mut child = command
         .args(["-p", "hello"])
         .env("ANTHROPIC_BASE_URL", &server.url)
         .env("ANTHROPIC_API_KEY", "bench")

@@ -19,8 +19,9 @@ use crate::{
     host::RunTool,
     os,
     plugins::{
-        Cache, ComponentGrant, HookTerms, InspectError, InspectedComponent, LoadError, Plugin,
-        PluginHost, PluginHostConfig, StateScope, plugins_of_user, state_of_user,
+        Cache, ComponentGrant, HookTerms, InspectError, InspectedComponent, InstalledComponent,
+        LoadError, Plugin, PluginHost, PluginHostConfig, StateScope, plugins_of_user,
+        state_of_user,
     },
 };
 
@@ -47,9 +48,19 @@ pub(super) enum Content {
     Pinned(String),
     /// What was read of it before.
     Read(InspectedComponent),
+    /// What was installed, by the name that messages call it: known without its file.
+    Installed(String, InstalledComponent),
 }
 
 impl ComponentFile {
+    /// The plugin, with nothing granted yet.
+    fn loaded(&self, host: &PluginHost) -> Result<Plugin, BuildError> {
+        Ok(match &self.content {
+            Content::Installed(name, component) => host.load_installed(name, component),
+            _ => host.load_inspected(&plugin_name(&self.path), &self.inspected()?),
+        })
+    }
+
     /// The component, read unless it was before.
     fn inspected(&self) -> Result<InspectedComponent, BuildError> {
         let path = &self.path;
@@ -94,9 +105,8 @@ impl Components {
         let mut loaded = Vec::new();
         for file in &self.files {
             let path = &file.path;
-            let inspected = file.inspected()?;
+            let plugin = file.loaded(&host)?;
             let grant = with_real_paths(path, &file.grant)?;
-            let plugin = host.load_inspected(&plugin_name(path), &inspected);
             let plugin = plugin.granted(&grant);
             let plugin = plugin.map_err(|fault| BuildError::PluginGranted {
                 plugin: path.clone(),

@@ -7,7 +7,10 @@ use windlass::sandbox::SandboxSettings;
 use windlass_core::{money::Usd, permission::Mode, spec::Effort};
 use windlass_engine::protocol::flags::rules_of;
 
-use super::plugin::Language;
+use super::{
+    install_args::{PluginAddArgs, PluginInspectArgs, PluginRemoveArgs, PluginUpdateArgs},
+    plugin::Language,
+};
 
 /// `0.1.0 (windlass)`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (windlass)");
@@ -289,6 +292,10 @@ pub(crate) struct PermissionArgs {
     #[arg(long)]
     pub(crate) components_only: bool,
 
+    /// Load no installed plugins, only those of --plugin-dir.
+    #[arg(long)]
+    pub(crate) no_plugins: bool,
+
     /// More directories the tools may work in.
     #[arg(long, alias = "addDir", value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
     pub(crate) add_dir: Vec<PathBuf>,
@@ -343,11 +350,19 @@ pub(crate) enum PluginCommand {
     Build(PluginBuildArgs),
     /// Build a plugin, run its tests, and say what each call used of its limits.
     Test(PluginTestArgs),
+    /// Install a plugin: a component (.wasm) or a folder, from a path, an address with a digest, or a registry.
+    Add(Box<PluginAddArgs>),
+    /// Say where an installed plugin comes from, what it asks for and has, and whether its files are those that were installed.
+    Inspect(PluginInspectArgs),
+    /// Fetch installed plugins again from where they came.
+    Update(Box<PluginUpdateArgs>),
+    /// Remove an installed plugin with what it was granted.
+    Remove(PluginRemoveArgs),
     /// Grant a component something for good, or see what it asks for and has.
     Grant(PluginGrantArgs),
     /// Take back what a component was granted.
     Revoke(PluginRevokeArgs),
-    /// List what components were granted.
+    /// List what is installed, and what components were granted.
     List(PluginListArgs),
     /// Say what a component declares and asks for, and whether it would be loaded. Runs nothing.
     Check(PluginCheckArgs),
@@ -451,7 +466,11 @@ pub(crate) struct PluginRevokeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginListArgs {
-    /// Print JSON.
+    /// Only the plugins that are installed.
+    #[arg(long)]
+    pub(crate) installed: bool,
+
+    /// Print JSON; without --installed, what components were granted.
     #[arg(long)]
     pub(crate) json: bool,
 }

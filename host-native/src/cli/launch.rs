@@ -102,6 +102,7 @@ fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
             })
             .collect(),
         components_only: args.components_only,
+        no_plugins: args.no_plugins,
         add_dirs: (args.add_dir.iter())
             .map(|directory| directory.display().to_string())
             .collect(),

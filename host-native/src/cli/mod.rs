@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod engine;
 mod flow;
+mod install_args;
 mod keys;
 mod launch;
 mod model;

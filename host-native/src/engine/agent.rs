@@ -10,10 +10,10 @@ use windlass_engine::{
     protocol::flags::Provider,
 };
 
-use super::{launch::Launch, start_error::StartError};
+use super::{installed, launch::Launch, start_error::StartError};
 use crate::{
     Agent,
-    plugin_dir::PluginOnDisk,
+    plugin_dir::{ComponentSource, PluginOnDisk},
     plugins::{GrantFile, plugins_of_user_made},
 };
 
@@ -36,14 +36,22 @@ pub(super) fn plugins(
     }
     // Before anything runs that could put something else there.
     plugins_of_user_made();
-    let grants = GrantFile::of_user();
-    if let Some(grants) =
-        grants.filter(|_| plugins.iter().any(|plugin| !plugin.components.is_empty()))
-    {
+    let installed = installed::lockfile(flags)?;
+    let has_any = installed.is_some() || plugins.iter().any(|plugin| !plugin.components.is_empty());
+    if let Some(grants) = GrantFile::of_user().filter(|_| has_any) {
         let grants = grants.read()?;
         plugins
             .iter_mut()
             .for_each(|plugin| plugin.look_up(&grants));
+        if let Some(installed) = installed {
+            let faults = installed.add_to(&mut plugins, &grants, flags.components_only);
+            match faults.first() {
+                Some(fault) if launch.needs_plugins => {
+                    return Err(StartError::Plugin(fault.clone()));
+                }
+                _ => left_out.extend(faults),
+            }
+        }
     }
     Ok((plugins, left_out))
 }
@@ -100,14 +108,12 @@ pub(super) fn agent(
         builder = builder.add_dir(directory);
     }
     for component in plugins.iter().flat_map(|plugin| &plugin.components) {
-        let path = &component.path;
-        builder = match &component.kept {
-            Some(grant) => {
-                builder.plugin_inspected(path, component.inspected.clone(), grant.clone())
-            }
-            None => {
-                let workspace = PluginGrant::workspace(Access::Write);
-                builder.plugin_inspected(path, component.inspected.clone(), workspace)
+        builder = match &component.source {
+            ComponentSource::Installed(installed) => builder.installed_plugins([installed.clone()]),
+            ComponentSource::Read(inspected) => {
+                let workspace = || PluginGrant::workspace(Access::Write).into();
+                let grant = component.kept.clone().unwrap_or_else(workspace);
+                builder.plugin_inspected(&component.path, inspected.clone(), grant)
             }
         };
     }

@@ -85,9 +85,10 @@ impl Configurations {
         let known = self.state().agent.clone();
         let (plugins, left_out) = plugins(&self.launch, request)?;
         // Components of plugins may have changed since the agent was built.
-        let has_named = !self.launch.flags.plugin_dirs.is_empty() || !request.plugins.is_empty();
         let agent = match known {
-            Some((disallowed, agent)) if disallowed == request.disallowed_tools && !has_named => {
+            Some((disallowed, agent))
+                if disallowed == request.disallowed_tools && plugins.is_empty() =>
+            {
                 agent
             }
             _ => agent(&self.launch, request, &plugins)?,

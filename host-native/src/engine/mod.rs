@@ -13,6 +13,7 @@ mod build;
 mod configurations;
 mod debug_log;
 mod host;
+mod installed;
 mod launch;
 mod look;
 mod permissions;

@@ -3,8 +3,12 @@
 use windlass_engine::{machine::CompleteError, project_config::FlagsError};
 
 use crate::{
-    BuildError, plugin_dir::PluginDirError, plugins::GrantFileError,
-    project_config::ProjectConfigError, sandbox::SandboxError, settings::SettingsError,
+    BuildError,
+    plugin_dir::PluginDirError,
+    plugins::{GrantFileError, StoreError},
+    project_config::ProjectConfigError,
+    sandbox::SandboxError,
+    settings::SettingsError,
 };
 
 /// Why an engine cannot start. Nothing was written to its output; the message is for standard error.
@@ -60,6 +64,9 @@ pub enum StartError {
     /// What components were granted cannot be read.
     #[error(transparent)]
     Grants(#[from] GrantFileError),
+    /// The installed plugins cannot be read.
+    #[error(transparent)]
+    Installed(#[from] StoreError),
     /// A plugin cannot be loaded.
     #[error("{0}")]
     Plugin(String),

@@ -1,6 +1,7 @@
 //! The HTTP client for model servers: sends requests of the core and streams the responses.
 
 mod body;
+mod download;
 mod failure;
 pub(crate) mod tls;
 
@@ -16,6 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use windlass_core::effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind, HttpRequest};
 
 use self::body::Pieces;
+pub use self::download::{DownloadError, download};
 pub(crate) use self::failure::root_cause;
 use crate::redact::{RedactedStream, Redactor};
 

@@ -36,6 +36,19 @@ pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
     is_private(metadata)
 }
 
+/// Names tell what a program is on this system.
+pub(crate) fn is_executable(_metadata: &fs::Metadata) -> bool {
+    false
+}
+
+/// Access lists are inherited from the directory.
+///
+/// # Errors
+/// None.
+pub(crate) fn set_private(_path: &Path, _is_executable: bool) -> io::Result<()> {
+    Ok(())
+}
+
 /// There is no such right.
 pub(crate) fn may_trace() -> bool {
     false

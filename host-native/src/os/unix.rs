@@ -68,6 +68,20 @@ pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
     is_private(metadata) && metadata.permissions().mode() & 0o077 == 0
 }
 
+/// Whether the owner of a file may run it.
+pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+/// Makes a file accessible to its owner alone, as a program or not.
+///
+/// # Errors
+/// The error of the operating system.
+pub(crate) fn set_private(path: &Path, is_executable: bool) -> io::Result<()> {
+    let mode = if is_executable { 0o700 } else { 0o600 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
 /// The signals that end programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {

@@ -20,7 +20,6 @@ use wasmtime::{Engine, component::Component};
 
 use super::{
     compiled,
-    inspected::ComponentBytes,
     seal::{SEAL, Sealer},
 };
 use crate::regular::{self, Link};
@@ -89,22 +88,23 @@ impl Cache {
         real.filter_map(Result::ok).collect()
     }
 
-    /// The component from the cache, or compiled and then kept. A cache that cannot be used is told, and
-    /// does not matter otherwise.
-    pub(super) fn component(
+    /// The component with this digest from the cache, or compiled and then kept; only then are its bytes read, which are known to
+    /// have the digest. A cache that cannot be used is told, and does not matter otherwise.
+    pub(super) fn component<B: AsRef<[u8]>>(
         &self,
         engine: &Engine,
-        bytes: &ComponentBytes,
+        digest: &str,
+        bytes: impl FnOnce() -> wasmtime::Result<B>,
         tell: impl Fn(&CacheError),
     ) -> wasmtime::Result<Component> {
-        let name = file_name(engine, bytes);
+        let name = file_name(engine, digest);
         let sealer = self.prepare();
         if let Ok(sealer) = &sealer
             && let Some(component) = self.load(engine, &name, sealer)
         {
             return Ok(component);
         }
-        let component = Component::from_binary(engine, bytes.as_slice())?;
+        let component = Component::from_binary(engine, bytes()?.as_ref())?;
         let kept = sealer.and_then(|sealer| {
             let compiled = component.serialize().map_err(io::Error::other)?;
             self.keep(&name, &compiled, sealer.seal(&name, &compiled).as_ref())
@@ -177,9 +177,9 @@ impl Cache {
 }
 
 /// A name that changes with the component, with wasmtime and with the engine's settings.
-fn file_name(engine: &Engine, bytes: &ComponentBytes) -> String {
+fn file_name(engine: &Engine, digest: &str) -> String {
     let mut settings = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
-    let digest = bytes.digest().trim_start_matches("sha256:");
-    format!("{digest}-{:016x}.cwasm", settings.finish())
+    let digits = digest.trim_start_matches("sha256:");
+    format!("{digits}-{:016x}.cwasm", settings.finish())
 }

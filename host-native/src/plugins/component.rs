@@ -17,8 +17,8 @@ use super::{
     authority::Bound,
     bench::Bench,
     cache::Cache,
-    declaration::Declaration,
-    declaration::DeclaredGrants,
+    code::{Code, InstalledComponent},
+    declaration::{Declaration, DeclaredGrants},
     declared_hook::DeclaredHook,
     engine::Runtime,
     host::{LogLevel, LogLine},
@@ -108,8 +108,8 @@ impl PluginHost {
     #[must_use]
     pub fn load_inspected(&self, name: &str, component: &InspectedComponent) -> Plugin {
         let declaration = component.inspection().declaration.clone();
-        let bytes = Arc::clone(&component.bytes);
-        self.loaded(name, bytes, declaration, CallLimits::within)
+        let code = Code::Read(Arc::clone(&component.bytes));
+        self.declared(name, declaration, code, CallLimits::within)
     }
 
     /// The same for a component that is part of the host: the limits of the host are its own.
@@ -135,14 +135,24 @@ impl PluginHost {
             fault,
         })?;
         let bytes = Arc::new(ComponentBytes::of(bytes));
-        Ok(self.loaded(name, bytes, declaration, limits))
+        Ok(self.declared(name, declaration, Code::Read(bytes), limits))
     }
 
-    fn loaded(
+    /// Takes a component at its declaration, which was read when it was installed; its code is read with its first call.
+    #[must_use]
+    pub fn load_installed(&self, name: &str, component: &InstalledComponent) -> Plugin {
+        let code = Code::Installed(component.clone());
+        let declaration = component.declaration.as_ref().clone();
+        self.declared(name, declaration, code, |limits, declared| {
+            limits.within(declared)
+        })
+    }
+
+    fn declared(
         &self,
         name: &str,
-        bytes: Arc<ComponentBytes>,
         declaration: Declaration,
+        code: Code,
         limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
     ) -> Plugin {
         let limits = limits(&self.config.limits, &declaration.limits);
@@ -154,7 +164,7 @@ impl PluginHost {
         let loaded = Loaded {
             name: name.into(),
             has_tools: !bound.tools.is_empty(),
-            bytes,
+            code,
             hooks: declaration.hooks,
             declared: declaration.grants,
             limits,
@@ -200,7 +210,7 @@ pub struct Plugin(pub(super) Arc<Loaded>, pub(super) Bound);
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
     has_tools: bool,
-    pub(super) bytes: Arc<ComponentBytes>,
+    pub(super) code: Code,
     pub(super) hooks: Vec<DeclaredHook>,
     /// What it asks for at most.
     pub(super) declared: DeclaredGrants,
@@ -261,7 +271,7 @@ impl fmt::Debug for Plugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plugin")
             .field("name", &self.0.name)
-            .field("bytes", &self.0.bytes.as_slice().len())
+            .field("code", &self.0.code)
             .finish_non_exhaustive()
     }
 }
@@ -282,17 +292,15 @@ impl Loaded {
     fn link(&self) -> Result<Linked, String> {
         let runtime = self.host.runtime()?;
         let engine = &runtime.engine;
-        let component = match &self.host.config.cache {
-            Some(cache) => cache.component(engine, &self.bytes, |error| {
-                self.host.config.log.write(LogLine {
-                    component: &self.name,
-                    level: LogLevel::Warn,
-                    message: &error.to_string(),
-                    from_host: true,
-                });
-            }),
-            None => Component::from_binary(engine, self.bytes.as_slice()),
-        };
+        let cache = self.host.config.cache.as_ref();
+        let component = self.code.component(engine, cache, |error| {
+            self.host.config.log.write(LogLine {
+                component: &self.name,
+                level: LogLevel::Warn,
+                message: &error.to_string(),
+                from_host: true,
+            });
+        });
         component
             .and_then(with_images)
             .and_then(|component| runtime.linker.instantiate_pre(&component))

@@ -36,7 +36,7 @@ impl Plugin {
                     Some(id) => StateIdentity::Granted(id),
                     None => StateIdentity::Component {
                         name: &self.0.name,
-                        digest: self.0.bytes.digest(),
+                        digest: self.0.code.digest(),
                     },
                 };
                 PluginState::in_folder(root, &identity)

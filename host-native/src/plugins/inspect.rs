@@ -21,14 +21,28 @@ impl Inspection {
     /// [`LoadFault`]: why it would not be loaded as a plugin.
     pub fn of(bytes: &[u8]) -> Result<Self, LoadFault> {
         let (declaration, imports) = read(bytes)?;
-        let mut names = declaration.tools.iter().map(|tool| &tool.name);
-        if let Some(name) = names.find(|name| is_reserved_tool_name(name)) {
-            return Err(LoadFault::ReservedName(name.clone()));
-        }
+        Self::check_names(&declaration)?;
         Ok(Self {
             declaration,
             imports,
         })
+    }
+
+    /// Checks that no tool of somebody else has a name that rules are written for.
+    pub(super) fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
+        let mut names = declaration.tools.iter().map(|tool| &tool.name);
+        match names.find(|name| is_reserved_tool_name(name)) {
+            Some(name) => Err(LoadFault::ReservedName(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The declaration of a component as it stands in the file.
+    ///
+    /// # Errors
+    /// [`LoadFault`]: there is none, or more than one.
+    pub fn declaration_text(bytes: &[u8]) -> Result<&str, LoadFault> {
+        Ok(windlass_builtin::declaration(bytes)?)
     }
 
     /// The digest of a whole file, code and declaration: `sha256:` and hexadecimal digits.

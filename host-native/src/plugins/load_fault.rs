@@ -5,7 +5,7 @@ use windlass_builtin::DeclarationError;
 use super::{asked::AskedFault, declared_hook::HookFault};
 
 /// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
-pub(super) const MAX_COMPONENT: usize = 128 << 20;
+pub const MAX_COMPONENT: usize = 128 << 20;
 
 /// The longest name and version of a plugin, in bytes.
 pub(super) const LONGEST_NAME: usize = 64;

@@ -13,6 +13,7 @@ mod bench;
 mod bindings;
 mod cache;
 mod call;
+mod code;
 mod compiled;
 mod component;
 mod declaration;
@@ -27,6 +28,7 @@ mod host;
 mod http_calls;
 mod inspect;
 mod inspected;
+mod installed;
 mod judgement;
 mod kept_grants;
 mod limits;
@@ -55,6 +57,7 @@ mod wasi;
 pub use asked::{AskedFault, DeclaredSecret};
 pub use author::{AuthorError, with_declaration, with_declaration_of};
 pub use cache::{Cache, CacheError};
+pub use code::{InstalledComponent, read_component};
 pub use component::{Plugin, PluginHost, PluginHostConfig};
 pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool};
 pub use declared_hook::{DeclaredHook, DeclaredHookKind, HookFault};
@@ -63,9 +66,13 @@ pub(crate) use hook::{HookTerms, PluginHook};
 pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
 pub use inspected::{InspectError, InspectedComponent};
+pub use installed::{
+    GrantedComponent, InstalledPlugin, LockedComponent, Lockfile, PluginContent, PluginStore,
+    PluginTree, StoreChange, StoreError, TreeError, TreeFile,
+};
 pub use kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants};
 pub use limits::{CallLimits, DeclaredLimits};
-pub use load_fault::{LoadError, LoadFault};
+pub use load_fault::{LoadError, LoadFault, MAX_COMPONENT};
 pub use names::Resolver;
 pub use origin::{InvalidOrigin, Method, Origin, OriginMethods};
 pub use recorded::{RecordedAnswer, RecordedNetwork, RecordedRequest};

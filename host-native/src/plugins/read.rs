@@ -30,7 +30,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
     if bytes.len() > MAX_COMPONENT {
         return Err(LoadFault::TooLarge(bytes.len()));
     }
-    let text = windlass_builtin::declaration(bytes)?;
+    let declaration = declared(windlass_builtin::declaration(bytes)?)?;
+    let (imports, exports) = check_interfaces(bytes)?;
+    if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
+        return Err(LoadFault::NoCall);
+    }
+    declared_hook::check_exports(&declaration.hooks, &exports)?;
+    Ok((declaration, imports))
+}
+
+/// Reads the text of a declaration, and checks all that does not depend on the component.
+pub(super) fn declared(text: &str) -> Result<Declaration, LoadFault> {
     // Before the rest, which another version may spell in another way.
     let Version { wit } = from_str(text)?;
     if !wit.starts_with(WIT) {
@@ -44,12 +54,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
     check_tools(&declaration.tools)?;
     declared_hook::check(&declaration.hooks)?;
     declaration.grants.check().map_err(Box::new)?;
-    let (imports, exports) = check_interfaces(bytes)?;
-    if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
-        return Err(LoadFault::NoCall);
-    }
-    declared_hook::check_exports(&declaration.hooks, &exports)?;
-    Ok((declaration, imports))
+    Ok(declaration)
 }
 
 fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, LoadFault> {

@@ -71,7 +71,7 @@ pub(super) enum StateIdentity<'a> {
 
 impl StateIdentity<'_> {
     /// The folder, below the one for all.
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         match self {
             Self::Granted(id) => Path::new("granted").join(hex(id)),
             Self::Component { name, digest } => {

@@ -23,11 +23,14 @@ mod plugin_authoring;
 #[cfg(unix)]
 mod plugin_consent;
 mod plugin_grants;
+mod plugin_install;
+mod plugin_sources;
 mod plugin_tests;
 mod plugins;
 mod project;
 mod prompts;
 mod provider;
+mod registry;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod secrets;
@@ -36,6 +39,7 @@ mod settings;
 mod signals;
 mod support;
 mod terminal;
+mod tls_files;
 mod trust;
 mod unknown_kinds;
 mod usage;

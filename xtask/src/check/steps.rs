@@ -74,6 +74,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let workspace = run.workspace;
     let artefacts = run.artefacts()?;
     let chromium = setup::chromium(workspace)?;
+    let registry = setup::registry(workspace)?;
     let sdks = sdk::ensure(workspace)?;
     let plugins = plugins::build(workspace)?;
     let windlass = workspace.build_windlass()?;
@@ -84,6 +85,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
         .env("WINDLASS_WASM_SIMULATION", &artefacts.simulation)
         .env("WINDLASS_BROWSER", &artefacts.browser)
         .env("WINDLASS_CHROMIUM", chromium)
+        .env("WINDLASS_REGISTRY", registry)
         .env("WINDLASS_SDKS", &sdks.directory)
         .env("WINDLASS_PLUGINS", plugins)
         .envs(workspace.wasm_variable()?)

@@ -34,6 +34,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     languages::ensure(workspace)?;
     clang(workspace)?;
     chromium(workspace)?;
+    registry(workspace)?;
     ripgrep(workspace)
 }
 
@@ -87,6 +88,27 @@ pub(crate) fn clang(workspace: &Workspace) -> Result<()> {
     }
     bail!(
         "no `clang` and `llvm-ar` on PATH, which compile SQLite for a plugin: install clang and LLVM"
+    )
+}
+
+/// A registry for tests of `windlass plugin add`: `docker-registry` on `PATH`, or Debian's.
+pub(crate) fn registry(workspace: &Workspace) -> Result<PathBuf> {
+    const NAME: &str = "docker-registry";
+    if let Some(path) = process::find(&[NAME]) {
+        return Ok(path);
+    }
+    let folder = workspace.target.join("tools").join(NAME);
+    let program = folder.join("usr/bin").join(NAME);
+    if !program.is_file() && process::find(&["apt-get"]).is_some() {
+        progress::step("unpack docker-registry", || {
+            apt::unpack(workspace, NAME, &folder)
+        })?;
+    }
+    if program.is_file() {
+        return Ok(program);
+    }
+    bail!(
+        "no `docker-registry` on PATH, which tests of `windlass plugin add` start on loopback: install Debian's package of that name"
     )
 }
 

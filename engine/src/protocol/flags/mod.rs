@@ -134,6 +134,8 @@ pub struct Flags {
     /// `--components-only`: of plugins, load the sandboxed components and the Markdown files, and nothing that runs with the
     /// rights of the user.
     pub components_only: bool,
+    /// `--no-plugins`: load no installed plugins, only those that are named ([`wants_installed_plugins`](Self::wants_installed_plugins)).
+    pub no_plugins: bool,
     /// `--mcp-config`: JSON, or paths of files.
     pub mcp_configs: Vec<String>,
     /// `--strict-mcp-config`: use no other MCP servers than those of `--mcp-config`.
@@ -165,6 +167,14 @@ impl Flags {
             true => Some(&[]),
             false => self.setting_sources.as_deref(),
         }
+    }
+
+    /// Whether the plugins are loaded that the user has installed: they are the user's, as the user's settings are.
+    #[must_use]
+    pub fn wants_installed_plugins(&self) -> bool {
+        let sources = self.sources();
+        let has_user = sources.is_none_or(|sources| sources.iter().any(|source| source == "user"));
+        has_user && !self.no_plugins
     }
 
     /// Whether only MCP servers named by flags are used.

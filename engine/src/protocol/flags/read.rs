@@ -218,6 +218,7 @@ impl Flags {
                     without_servers: name == "plugin-dir-no-mcp",
                 }));
             }
+            "no-plugins" => self.no_plugins = true,
             "components-only" => self.components_only = true,
             "channels" => self.ignored.push(name.to_owned()),
             "debug" => {
@@ -236,12 +237,13 @@ impl Flags {
 
 /// Flags that restrict or leave out something. A name that resembles one of these is taken for a typing error, not for a flag
 /// of a later SDK.
-const FORBIDDING: [&str; 12] = [
+const FORBIDDING: [&str; 13] = [
     "bare",
     "disallowed-tools",
     "managed-settings",
     "max-budget-usd",
     "max-turns",
+    "no-plugins",
     "no-session-persistence",
     "permission-mode",
     "sandbox",
@@ -316,6 +318,7 @@ fn takes(name: &str) -> Option<Takes> {
         | "dangerously-skip-permissions"
         | "managed-settings-in-initialize"
         | "components-only"
+        | "no-plugins"
         | "debug-to-stderr" => Takes::Nothing,
         "debug" | "resume" => Takes::MaybeValue,
         "input-format"

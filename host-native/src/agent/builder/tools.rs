@@ -164,6 +164,33 @@ impl AgentBuilder {
         self.component_file(path.into(), grant.into(), Content::Read(component))
     }
 
+    /// The same for components of installed plugins, with what they were granted for good. Their files are read when they are
+    /// first called.
+    ///
+    /// ```no_run
+    /// use windlass::{Agent, plugins::{GrantFile, PluginStore}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = PluginStore::of_user().ok_or("no home directory")?;
+    /// let grants = GrantFile::of_user().ok_or("no home directory")?.read()?;
+    /// let installed = store.all_components(&store.read()?, &grants)?;
+    /// let agent = Agent::builder().installed_plugins(installed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "plugins")]
+    pub fn installed_plugins(
+        mut self,
+        components: impl IntoIterator<Item = crate::plugins::GrantedComponent>,
+    ) -> Self {
+        let files = components.into_iter().map(|granted| ComponentFile {
+            path: granted.component.path().to_path_buf(),
+            grant: granted.grant,
+            content: Content::Installed(granted.name, granted.component),
+        });
+        self.components.files.extend(files);
+        self
+    }
+
     #[cfg(feature = "plugins")]
     fn component_file(
         mut self,

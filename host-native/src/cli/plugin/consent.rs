@@ -26,15 +26,32 @@ pub(super) enum Shown {
 /// # Errors
 /// [`AuthorError`]: an agent started this program, there is nobody to ask, or the answer is no.
 pub(super) fn given(question: &str, yes: bool, grants: &GrantFile) -> Result<Shown, AuthorError> {
-    if child::is_below_agent() {
-        return Err(AuthorError::BelowAgent(grants.path().to_owned()));
-    }
+    check(grants)?;
     if yes {
         return Ok(Shown::Nothing);
     }
     if !has_person() {
         return Err(AuthorError::NobodyToAsk);
     }
+    match agrees(question) {
+        true => Ok(Shown::Asked),
+        false => Err(AuthorError::Declined),
+    }
+}
+
+/// Whether this command may change what plugins have at all.
+///
+/// # Errors
+/// [`AuthorError::BelowAgent`]: an agent started this program.
+pub(super) fn check(grants: &GrantFile) -> Result<(), AuthorError> {
+    match child::is_below_agent() {
+        true => Err(AuthorError::BelowAgent(grants.path().to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// Asks at the terminal. Whoever says nothing says no.
+pub(super) fn agrees(question: &str) -> bool {
     eprint!("{question}");
     os::discard_typed_ahead();
     eprint!(" y/N > ");
@@ -42,8 +59,5 @@ pub(super) fn given(question: &str, yes: bool, grants: &GrantFile) -> Result<Sho
     let _ = io::stderr().flush();
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
-    match (read, line.trim().to_ascii_lowercase().as_str()) {
-        (Ok(_), "y" | "yes") => Ok(Shown::Asked),
-        _ => Err(AuthorError::Declined),
-    }
+    read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -6,6 +6,7 @@ mod consent;
 mod declared_grants;
 mod error;
 mod grant;
+mod install;
 mod language;
 mod new;
 mod revoke;
@@ -21,7 +22,7 @@ use self::error::AuthorError;
 pub(crate) use self::language::Language;
 use super::{
     Exit,
-    args::{PluginBuildArgs, PluginCommand},
+    args::{PluginBuildArgs, PluginCommand, PluginListArgs},
     plain::{grouped, one_line},
     start_error::StartError,
     terminal::Stage,
@@ -36,14 +37,29 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
         PluginCommand::New(args) => (new::new(&args)?, Exit::Done),
         PluginCommand::Build(args) => (build(&args)?, Exit::Done),
         PluginCommand::Test(args) => test::test(&args).await?,
-        PluginCommand::Grant(args) => (grant::grant(&args)?, Exit::Done),
+        PluginCommand::Add(args) => (install::add(&args).await?, Exit::Done),
+        PluginCommand::Inspect(args) => (install::inspect(&args)?, Exit::Done),
+        PluginCommand::Update(args) => (install::update(&args).await?, Exit::Done),
+        PluginCommand::Remove(args) => (install::remove(&args)?, Exit::Done),
+        PluginCommand::Grant(mut args) => {
+            args.file = install::component_named(args.file);
+            (grant::grant(&args)?, Exit::Done)
+        }
         PluginCommand::Revoke(args) => (revoke::revoke(&args)?, Exit::Done),
-        PluginCommand::List(args) => (grant::list(&args)?, Exit::Done),
+        PluginCommand::List(args) => (list(&args)?, Exit::Done),
         PluginCommand::Check(args) => check::check(&args)?,
     };
     Ok(match Stage::stdout().write(&text) {
         Ok(()) => exit,
         Err(_) => Exit::PipeClosed,
+    })
+}
+
+fn list(args: &PluginListArgs) -> Result<String, StartError> {
+    Ok(match (args.installed, args.json) {
+        (true, is_json) => install::list(is_json)?,
+        (false, true) => grant::list(args)?,
+        (false, false) => format!("{}{}", install::list(false)?, grant::list(args)?),
     })
 }
 
@@ -71,6 +87,12 @@ fn built(path: &Path, bytes: u64, inspection: &Inspection) -> String {
         path.display(),
         tools.join(", "),
     )
+}
+
+impl From<install::InstallError> for StartError {
+    fn from(error: install::InstallError) -> Self {
+        Self::Unable(error.to_string())
+    }
 }
 
 impl From<AuthorError> for StartError {

@@ -1,0 +1,85 @@
+//! The arguments of `windlass plugin add`, `inspect`, `update` and `remove`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginAddArgs {
+    /// A path, https://…#sha256=DIGEST, or oci://REGISTRY/REPOSITORY:TAG, with @sha256:DIGEST if it shall be that manifest.
+    pub(crate) source: String,
+
+    /// Whoever signed it: a public key of minisign or, for a registry, of cosign; its file, or the key itself.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) fetch: PluginFetchArgs,
+
+    #[command(flatten)]
+    pub(crate) answer: PluginAnswerArgs,
+}
+
+/// How a plugin is fetched.
+#[derive(Debug, Args)]
+pub(crate) struct PluginFetchArgs {
+    /// The digest that it has: sha256: and 64 hexadecimal digits.
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) digest: Option<String>,
+
+    /// Speak plain HTTP with a registry on this machine.
+    #[arg(long)]
+    pub(crate) plain_http: bool,
+
+    /// Certificates to trust beside the system's, in PEM form; else NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// What is answered to the question whether a plugin gets what it asks for.
+#[derive(Debug, Args)]
+pub(crate) struct PluginAnswerArgs {
+    /// Grant what it asks for; with update, what the version before it had.
+    #[arg(long, conflicts_with = "grant_nothing")]
+    pub(crate) yes: bool,
+
+    /// Grant nothing, and do not ask.
+    #[arg(long)]
+    pub(crate) grant_nothing: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginInspectArgs {
+    /// The plugin.
+    pub(crate) name: String,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginUpdateArgs {
+    /// The plugin; all that are installed if left out.
+    pub(crate) name: Option<String>,
+
+    /// From where it is fetched from now on.
+    #[arg(long, value_name = "SOURCE", requires = "name")]
+    pub(crate) from: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) fetch: PluginFetchArgs,
+
+    #[command(flatten)]
+    pub(crate) answer: PluginAnswerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PluginRemoveArgs {
+    /// The plugin.
+    pub(crate) name: String,
+
+    /// Keep what it remembers for good.
+    #[arg(long)]
+    pub(crate) keep_state: bool,
+}

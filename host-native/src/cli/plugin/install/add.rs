@@ -1,0 +1,171 @@
+//! `windlass plugin add`.
+
+use std::collections::BTreeSet;
+
+use windlass::plugins::{KeptGrants, Lockfile, PluginStore};
+
+use super::{
+    authority,
+    candidate::Candidate,
+    error::InstallError,
+    fetch::{Expected, fetch},
+    signature::PublicKey,
+    source::{self, Source},
+    store::of_user,
+};
+use crate::cli::{
+    install_args::PluginAddArgs,
+    plain::one_line,
+    plugin::person_needed::{self, Consent},
+};
+
+/// Installs a plugin: fetched, checked and examined as a whole before anything is written.
+///
+/// # Errors
+/// [`InstallError`]; nothing is installed then.
+pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, InstallError> {
+    person_needed::check()?;
+    let source = Source::parse(&args.source)?;
+    let key = args.key.as_deref().map(PublicKey::read).transpose()?;
+    let named = args
+        .fetch
+        .digest
+        .as_deref()
+        .map(source::digest)
+        .transpose()?;
+    let expected = Expected {
+        digest: match &source {
+            Source::Https { digest, .. } => named.or_else(|| digest.clone()),
+            Source::Path(_) | Source::Oci(_) => named,
+        },
+        key: key.as_ref(),
+    };
+    let content = fetch(&source, &args.fetch, &expected).await?;
+    let mut candidate = Candidate::examine(&content, &source, key.as_ref())?;
+    let (store, grants) = of_user()?;
+    // Grants that cannot be read are told before anything is installed.
+    grants.read()?;
+    let mut change = store.change()?;
+    if let Some(there) = change.lockfile().plugins.get(&candidate.name) {
+        if there.digest == candidate.plugin.digest && there.source == candidate.plugin.source {
+            return Ok(format!("{} is installed already\n", title(&candidate)));
+        }
+        return Err(InstallError::Exists {
+            name: candidate.name,
+            from: there.source.clone(),
+            new: candidate.plugin.source,
+        });
+    }
+    check_tools(&candidate, &store, change.lockfile())?;
+    let about = format!("{}{}", title_line(&candidate), asks(&candidate, None));
+    let consent = match authority::is_asked(&candidate) {
+        false => Consent::Refused,
+        true => person_needed::consent(&about, "Grant all of this?", &args.answer),
+    };
+    let is_granted = consent == Consent::Given;
+    candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
+    change.install(&candidate.name, candidate.plugin.clone(), &content)?;
+    if is_granted {
+        authority::grant_all(&candidate, &grants)?;
+    }
+    Ok(format!("{about}{}", granted(&candidate, is_granted)))
+}
+
+/// Checks that no installed plugin has a tool of this one.
+///
+/// # Errors
+/// [`InstallError::Tool`].
+pub(super) fn check_tools(
+    candidate: &Candidate,
+    store: &PluginStore,
+    lockfile: &Lockfile,
+) -> Result<(), InstallError> {
+    let inspections = candidate.components.values();
+    let own = inspections.flat_map(|inspection| &inspection.declaration.tools);
+    let own: BTreeSet<&str> = own.map(|tool| tool.name.as_str()).collect();
+    let others = lockfile.plugins.iter();
+    for (name, plugin) in others.filter(|(name, _)| **name != candidate.name) {
+        for granted in store.components(name, plugin, &KeptGrants::default())? {
+            let mut theirs = granted.component.declaration().tools.iter();
+            if let Some(tool) = theirs.find(|tool| own.contains(tool.name.as_str())) {
+                return Err(InstallError::Tool {
+                    tool: tool.name.clone(),
+                    plugin: name.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn title(candidate: &Candidate) -> String {
+    let plugin = &candidate.plugin;
+    format!(
+        "{} {} ({})",
+        one_line(&candidate.name),
+        one_line(&plugin.version),
+        plugin.digest
+    )
+}
+
+/// Name, version, digest and where it is from.
+pub(super) fn title_line(candidate: &Candidate) -> String {
+    let plugin = &candidate.plugin;
+    let mut text = format!(
+        "{}\n  from {}\n",
+        title(candidate),
+        one_line(&plugin.source)
+    );
+    if let Some(key) = &plugin.key {
+        text.push_str(&format!("  signed by {key}\n"));
+    }
+    text
+}
+
+/// What a plugin asks for; where there is a version before it, with what is new and what is gone.
+pub(super) fn asks(candidate: &Candidate, before: Option<&[String]>) -> String {
+    let mut text = String::from("  asks to\n");
+    for ask in &candidate.plugin.asks {
+        let is_new = before.is_some_and(|before| !before.contains(ask));
+        let mark = if is_new { "+" } else { " " };
+        text.push_str(&format!("  {mark} {}\n", one_line(ask)));
+    }
+    let gone = before.unwrap_or_default().iter();
+    for ask in gone.filter(|ask| !candidate.plugin.asks.contains(ask)) {
+        text.push_str(&format!("  - {}\n", one_line(ask)));
+    }
+    text
+}
+
+/// What came of it, and how more is granted.
+fn granted(candidate: &Candidate, is_granted: bool) -> String {
+    let name = one_line(&candidate.name);
+    match is_granted {
+        true => format!("installed {name}, and granted what it asks for\n"),
+        false => format!(
+            "installed {name}, with nothing granted. {}\n",
+            how(candidate)
+        ),
+    }
+}
+
+/// How a plugin with nothing gets more.
+pub(super) fn how(candidate: &Candidate) -> String {
+    let mut ways: Vec<String> = candidate
+        .components
+        .values()
+        .map(|inspection| {
+            format!(
+                "`windlass plugin grant {}`",
+                one_line(&inspection.declaration.name)
+            )
+        })
+        .collect();
+    if candidate.runs.is_some() {
+        ways.push("removing it and `windlass plugin add --yes`".to_owned());
+    }
+    match ways.is_empty() {
+        true => String::new(),
+        false => format!("{} grants it something", ways.join(" or ")),
+    }
+}

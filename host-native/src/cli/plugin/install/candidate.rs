@@ -1,0 +1,138 @@
+//! What a plugin is that is to be installed: its name, what it declares, and what it asks for.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use windlass::plugins::{
+    Inspection, InstalledPlugin, LoadFault, LockedComponent, PluginContent, PluginTree,
+};
+use windlass_core::RawJson;
+use windlass_engine::{TextPath, plugin::Plugin};
+
+use super::{error::InstallError, signature::PublicKey, source::Source};
+
+/// A plugin that would be loaded.
+pub(super) struct Candidate {
+    pub(super) name: String,
+    pub(super) plugin: InstalledPlugin,
+    /// Its components, by their digests.
+    pub(super) components: BTreeMap<String, Inspection>,
+    /// What of it runs with the rights of the user, as a phrase.
+    pub(super) runs: Option<String>,
+}
+
+impl Candidate {
+    /// Examines a plugin as sessions load it. Runs nothing.
+    ///
+    /// # Errors
+    /// [`InstallError`]: no session would load it.
+    pub(super) fn examine(
+        content: &PluginContent,
+        source: &Source,
+        key: Option<&PublicKey>,
+    ) -> Result<Self, InstallError> {
+        let plugin = InstalledPlugin {
+            version: String::new(),
+            source: source.text(),
+            digest: content.digest(),
+            key: key.map(PublicKey::text),
+            folder: false,
+            runs_programs: false,
+            asks: Vec::new(),
+            components: Vec::new(),
+        };
+        let mut candidate = Self {
+            name: String::new(),
+            plugin,
+            components: BTreeMap::new(),
+            runs: None,
+        };
+        match content {
+            PluginContent::Component(bytes) => {
+                let inspection = candidate.add(bytes, "", &source.text())?;
+                candidate.name = inspection.declaration.name.clone();
+                candidate.plugin.version = inspection.declaration.version.clone();
+            }
+            PluginContent::Folder(tree) => candidate.read_folder(tree, source)?,
+        }
+        Ok(candidate)
+    }
+
+    fn add(&mut self, bytes: &[u8], file: &str, called: &str) -> Result<Inspection, InstallError> {
+        let refused = |fault: LoadFault| InstallError::Refused(called.to_owned(), fault);
+        let inspection = Inspection::of(bytes).map_err(refused)?;
+        let text = Inspection::declaration_text(bytes).map_err(refused)?;
+        let declaration = RawJson::parse(text)
+            .map_err(|error| refused(LoadFault::DeclarationShape(error.to_string())))?;
+        let digest = Inspection::digest(bytes);
+        self.plugin.asks.extend(inspection.asks());
+        self.plugin.components.push(LockedComponent {
+            file: file.to_owned(),
+            digest: digest.clone(),
+            declaration,
+        });
+        self.components.insert(digest, inspection.clone());
+        Ok(inspection)
+    }
+
+    fn read_folder(&mut self, tree: &PluginTree, source: &Source) -> Result<(), InstallError> {
+        let is_component = |file: &str| {
+            let name = file.strip_prefix("components/");
+            name.is_some_and(|name| !name.contains('/') && name.ends_with(".wasm"))
+        };
+        let files = tree.files();
+        let has_manifest = files.contains_key(MANIFEST);
+        if !has_manifest && !files.keys().any(|file| is_component(file)) {
+            return Err(InstallError::NotPlugin(source.text()));
+        }
+        let read = |file: &str| {
+            // `./hooks.json` in a manifest is the file of that name.
+            let file = file.strip_prefix("./").unwrap_or(file);
+            let Some(file) = files.get(file) else {
+                return Ok(None);
+            };
+            let text = String::from_utf8(file.content.to_vec());
+            text.map(Some)
+                .map_err(|_| "it is not UTF-8 text".to_owned())
+        };
+        let folder = TextPath::from(source.text());
+        let plugin = Plugin::read(folder, false, &read)?;
+        self.plugin.folder = true;
+        self.plugin.version = version(&read);
+        for (file, content) in files.iter().filter(|(file, _)| is_component(file)) {
+            let called = format!("{}/{file}", source.text());
+            self.add(&content.content, file, &called)?;
+        }
+        for (event, hooks) in &plugin.hooks.commands {
+            let lines = hooks
+                .iter()
+                .map(|hook| format!("run at {event:?} with your rights: {}", hook.command));
+            self.plugin.asks.extend(lines);
+        }
+        let servers = plugin.servers.iter().map(|(name, server)| {
+            format!(
+                "start the MCP server {name} with your rights: {}",
+                server.get()
+            )
+        });
+        self.plugin.asks.extend(servers);
+        self.runs = plugin.runs();
+        self.name = plugin.name;
+        Ok(())
+    }
+}
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+#[derive(Default, Deserialize)]
+struct Manifest {
+    version: Option<String>,
+}
+
+/// The version that a manifest names, if it does.
+fn version(read: &dyn Fn(&str) -> Result<Option<String>, String>) -> String {
+    let text = read(MANIFEST).ok().flatten().unwrap_or_default();
+    let manifest: Manifest =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+    manifest.version.unwrap_or_else(|| "0".to_owned())
+}

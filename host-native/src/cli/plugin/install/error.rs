@@ -1,0 +1,157 @@
+//! Why a plugin is not installed, updated or removed.
+
+use std::{io, path::PathBuf};
+
+use oci_client::errors::OciDistributionError;
+use windlass::{
+    http::DownloadError,
+    plugins::{GrantError, GrantFileError, LoadError, LoadFault, StoreError, TreeError},
+};
+use windlass_engine::plugin::PluginError;
+
+use crate::cli::plugin::error::AuthorError;
+
+/// What went wrong, where, and what to do. What is installed is as it was before.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InstallError {
+    /// The source is none.
+    #[error("`{0}`: {1}")]
+    Source(String, &'static str),
+    /// A file cannot be read.
+    #[error("`{}`: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A folder cannot be installed.
+    #[error("{0}. Nothing was installed")]
+    Folder(#[from] TreeError),
+    /// A file could not be downloaded.
+    #[error(transparent)]
+    Download(#[from] DownloadError),
+    /// What is there is something else.
+    #[error(
+        "{source_text} has the digest {found}, not {expected}: nothing was installed. If that is the file you want, name its digest with --digest {found}"
+    )]
+    Digest {
+        /// Where it is.
+        source_text: String,
+        /// What was expected.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// Nothing says which file is meant.
+    #[error(
+        "{0} names no digest: add #sha256=… to the address, or --digest, as its author publishes it, or --key if the author signs"
+    )]
+    NoDigest(String),
+    /// A digest is none.
+    #[error("`{0}` is no digest: write sha256: and 64 hexadecimal digits, or the digits alone")]
+    NotDigest(String),
+    /// A component would not be loaded.
+    #[error(
+        "{0} cannot be installed: {1}. Nothing was installed: ask its author for a build that fits, `windlass plugin check` says what a file is"
+    )]
+    Refused(String, LoadFault),
+    /// A folder is no plugin.
+    #[error("{0}. Nothing was installed: mend the file and try again")]
+    Plugin(#[from] PluginError),
+    /// A folder has nothing that could be installed.
+    #[error(
+        "{0} is no plugin: it has neither a .claude-plugin/plugin.json nor components/*.wasm. Nothing was installed"
+    )]
+    NotPlugin(String),
+    /// A plugin has this name.
+    #[error(
+        "the plugin {name} is installed already, from {from}: `windlass plugin update {name} --from {new}` replaces it"
+    )]
+    Exists {
+        /// Its name.
+        name: String,
+        /// Where that comes from.
+        from: String,
+        /// Where this one comes from.
+        new: String,
+    },
+    /// Another plugin has such a tool.
+    #[error(
+        "it has the tool {tool}, which the installed plugin {plugin} has already: nothing was installed. `windlass plugin remove {plugin}` makes room"
+    )]
+    Tool {
+        /// The tool.
+        tool: String,
+        /// The plugin that has it.
+        plugin: String,
+    },
+    /// An update is another plugin.
+    #[error(
+        "{from} is the plugin {found} now, not {name}: nothing was changed. `windlass plugin add` installs it beside"
+    )]
+    Renamed {
+        /// The installed plugin.
+        name: String,
+        /// What is there now.
+        found: String,
+        /// Where.
+        from: String,
+    },
+    /// There is no such plugin.
+    #[error("no plugin `{0}` is installed: `windlass plugin list --installed` says which are")]
+    NotInstalled(String),
+    /// Some updates failed.
+    #[error("{0}")]
+    Updates(String),
+    /// A key is none.
+    #[error(
+        "`{0}` is no public key: name a file of minisign (.pub) or, for a registry, of cosign (P-256, PEM), or the key itself"
+    )]
+    Key(String),
+    /// A signature is missing, or not that of the key.
+    #[error("{source_text} is not signed by the key {key}: {reason}. Nothing was installed")]
+    Signature {
+        /// What should be signed.
+        source_text: String,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A registry cannot be used.
+    #[error("{0}: {1}. Nothing was installed")]
+    Registry(String, Box<OciDistributionError>),
+    /// A registry has something else.
+    #[error("{0} is no plugin: {1}. Nothing was installed")]
+    Artifact(String, String),
+    /// What is granted is not asked for.
+    #[error(transparent)]
+    Grant(#[from] GrantError),
+    /// It takes a person.
+    #[error(transparent)]
+    Person(#[from] AuthorError),
+    /// Nowhere to keep plugins.
+    #[error("there is no home directory to keep plugins in: set HOME")]
+    NoHome,
+    /// The installed plugins cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An installed plugin would not be loaded any more.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The grants cannot be used.
+    #[error(transparent)]
+    GrantFile(#[from] GrantFileError),
+    /// JSON cannot be written.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl InstallError {
+    /// Adds the path to an error of the system.
+    pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |error| Self::Io { path, error }
+    }
+}

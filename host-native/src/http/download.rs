@@ -1,0 +1,117 @@
+//! A file from the web, over TLS and with a bound.
+
+use std::{path::PathBuf, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{Client, StatusCode, Url, redirect};
+
+use super::{EndpointError, failure, is_this_machine, tls, user_agent};
+
+/// How many times a server may name another address.
+const MOST_REDIRECTS: usize = 5;
+
+/// How long it may take to connect, and to send nothing.
+const CONNECT: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A file that was not received as a whole.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// The address is none of a file, or speaks no TLS.
+    #[error("`{url}` is no address that is downloaded from: {reason}")]
+    Address {
+        /// The address.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// TLS or the client cannot be set up.
+    #[error(transparent)]
+    Setup(#[from] EndpointError),
+    /// The server has something else to say.
+    #[error("{url} was answered with {status}: check the address")]
+    Status {
+        /// The address.
+        url: String,
+        /// The status.
+        status: StatusCode,
+    },
+    /// It has more bytes than are taken.
+    #[error("{url} has more than {most} bytes, the most that are taken")]
+    TooLarge {
+        /// The address.
+        url: String,
+        /// The limit in bytes.
+        most: usize,
+    },
+    /// The exchange failed, or ended before the file did.
+    #[error("{url} could not be downloaded as a whole: {reason}. Try again")]
+    Failed {
+        /// The address.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Downloads a file of at most this many bytes from an address with `https`, trusting the system's certificates and those in these
+/// files (PEM). Redirects are followed to addresses with `https` alone. No credentials are sent.
+///
+/// # Errors
+/// [`DownloadError`], with the address.
+pub async fn download(
+    url: &str,
+    most: usize,
+    certificates: &[PathBuf],
+) -> Result<Bytes, DownloadError> {
+    let address = address(url)?;
+    let mut builder = Client::builder()
+        .tls_backend_preconfigured(tls::trusting(certificates)?)
+        .https_only(true)
+        .user_agent(user_agent(None))
+        .redirect(redirect::Policy::limited(MOST_REDIRECTS))
+        .connect_timeout(CONNECT)
+        .read_timeout(IDLE);
+    if is_this_machine(&address) {
+        builder = builder.no_proxy();
+    }
+    let client = builder
+        .build()
+        .map_err(|error| EndpointError::Client(failure::root_cause(&error)))?;
+    let failed = |error: reqwest::Error| DownloadError::Failed {
+        url: url.to_owned(),
+        reason: failure::root_cause(&error),
+    };
+    let mut response = client.get(address).send().await.map_err(failed)?;
+    if response.status() != StatusCode::OK {
+        return Err(DownloadError::Status {
+            url: url.to_owned(),
+            status: response.status(),
+        });
+    }
+    let mut content = BytesMut::new();
+    while let Some(piece) = response.chunk().await.map_err(failed)? {
+        if piece.len() > most - content.len() {
+            let url = url.to_owned();
+            return Err(DownloadError::TooLarge { url, most });
+        }
+        content.extend_from_slice(&piece);
+    }
+    Ok(content.freeze())
+}
+
+fn address(url: &str) -> Result<Url, DownloadError> {
+    let unusable = |reason: String| DownloadError::Address {
+        url: url.to_owned(),
+        reason,
+    };
+    let address = Url::parse(url).map_err(|error| unusable(error.to_string()))?;
+    if address.scheme() != "https" {
+        return Err(unusable("it must begin with https://".to_owned()));
+    }
+    if !address.username().is_empty() || address.password().is_some() {
+        return Err(unusable("it contains a user name or password".to_owned()));
+    }
+    Ok(address)
+}

@@ -1,0 +1,125 @@
+//! `installed.json`: which plugins are installed, from where, with which content, and what they declare.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Deserialize, Serialize};
+use windlass_core::RawJson;
+use windlass_engine::plugin;
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// The installed plugins, by name. It is read strictly: a person is told of what is not understood, and nothing of it holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lockfile {
+    version: u32,
+    /// The plugins.
+    pub plugins: BTreeMap<String, InstalledPlugin>,
+}
+
+/// A plugin that is installed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstalledPlugin {
+    /// The version that it names.
+    pub version: String,
+    /// Where it was taken from, and an update is looked for: an absolute path, an address `https://…` or `oci://…`.
+    pub source: String,
+    /// The digest of the component's file, or of the folder: `sha256:` and hexadecimal digits.
+    pub digest: String,
+    /// The public key by which its signature was checked. An update must be signed by the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Whether it is a folder.
+    #[serde(default)]
+    pub folder: bool,
+    /// Whether a person agreed to its hooks and servers, which run with the rights of the user.
+    #[serde(default)]
+    pub runs_programs: bool,
+    /// What it asks for, a line for each thing, so that another version can be compared with it.
+    pub asks: Vec<String>,
+    /// Its components.
+    pub components: Vec<LockedComponent>,
+}
+
+/// A component of an installed plugin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedComponent {
+    /// Its path in the plugin's folder; empty where the plugin is this component.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// The digest of its file.
+    pub digest: String,
+    /// Its declaration, as it stands in the component.
+    pub declaration: RawJson,
+}
+
+impl Default for Lockfile {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            plugins: BTreeMap::new(),
+        }
+    }
+}
+
+impl Lockfile {
+    /// Reads the text of a lock file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
+        let lockfile: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        if lockfile.version != VERSION {
+            let version = lockfile.version;
+            return Err(format!(
+                "version {version} is not known here, only {VERSION}"
+            ));
+        }
+        for (name, plugin) in &lockfile.plugins {
+            plugin
+                .check(name)
+                .map_err(|fault| format!("`{name}`: {fault}"))?;
+        }
+        Ok(lockfile)
+    }
+}
+
+impl InstalledPlugin {
+    /// Checks what becomes part of a path.
+    fn check(&self, name: &str) -> Result<(), String> {
+        if !plugin::is_name(name) {
+            return Err("it is no name of a plugin".to_owned());
+        }
+        let digests = self.components.iter().map(|component| &component.digest);
+        let mut digests = digests.chain([&self.digest]);
+        if let Some(digest) = digests.find(|digest| hex_of(digest).is_none()) {
+            return Err(format!("`{digest}` is no digest"));
+        }
+        let is_plain = |file: &str| match self.folder {
+            true => is_below(file),
+            false => file.is_empty(),
+        };
+        let mut files = self.components.iter().map(|component| &component.file);
+        match files.find(|file| !is_plain(file)) {
+            Some(file) => Err(format!("`{file}` is no file of it")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The hexadecimal digits of a digest.
+pub(super) fn hex_of(digest: &str) -> Option<&str> {
+    let digits = digest.strip_prefix("sha256:")?;
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    (digits.len() == 64 && digits.bytes().all(is_hex)).then_some(digits)
+}
+
+/// Whether a path leads to something below the folder that it starts from, on every system.
+pub(super) fn is_below(path: &str) -> bool {
+    let is_name =
+        |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', ':', '\0']);
+    path.split('/').all(is_name) && Path::new(path).is_relative()
+}
