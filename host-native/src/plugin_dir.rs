@@ -53,7 +53,7 @@ pub(crate) enum ComponentSource {
     /// Its file was read.
     Read(InspectedComponent),
     /// It is installed: its file was read then, and is again with the first call.
-    Installed(GrantedComponent),
+    Installed(Box<GrantedComponent>),
 }
 
 /// Why a plugin cannot be loaded. Nothing of it is used.
@@ -246,7 +246,7 @@ impl ComponentOnDisk {
             path: granted.component.path().to_path_buf(),
             kept: Some(granted.grant.clone()),
             granted_before: None,
-            source: ComponentSource::Installed(granted),
+            source: ComponentSource::Installed(Box::new(granted)),
         }
     }
 }

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 12] = [
+    let parts: [Part; 13] = [
         // A process starts others the more slowly the larger it is, and the groups behind make this one large.
         ("command", command::measure),
         ("session", session::measure),

@@ -109,7 +109,9 @@ pub(super) fn agent(
     }
     for component in plugins.iter().flat_map(|plugin| &plugin.components) {
         builder = match &component.source {
-            ComponentSource::Installed(installed) => builder.installed_plugins([installed.clone()]),
+            ComponentSource::Installed(installed) => {
+                builder.installed_plugins([installed.as_ref().clone()])
+            }
             ComponentSource::Read(inspected) => {
                 let workspace = || PluginGrant::workspace(Access::Write).into();
                 let grant = component.kept.clone().unwrap_or_else(workspace);

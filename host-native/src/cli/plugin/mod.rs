@@ -9,6 +9,7 @@ mod grant;
 mod install;
 mod language;
 mod new;
+mod person_needed;
 mod revoke;
 mod templates;
 mod test;
