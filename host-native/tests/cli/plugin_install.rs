@@ -150,7 +150,7 @@ fn card_5_an_installed_plugin_is_there_in_every_session_with_nothing_but_what_it
         assert!(plugins.is_empty() && !has(&tools, "Speak"), "{off:?}");
     }
 
-    let done = windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE"]);
+    let done = windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE", "--yes"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     hears(&windlass, &[], "français");
     let done = windlass.run(&["plugin", "inspect", "speaks"]);
@@ -299,7 +299,7 @@ fn card_5_an_update_shows_what_is_different_and_has_nothing_without_a_yes() {
         &json!({"env": ["LANGUAGE"], "state": "session"}),
     );
     windlass.run(&["plugin", "add", "speaks.wasm"]);
-    windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE"]);
+    windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE", "--yes"]);
     let done = windlass.run(&["plugin", "update", "speaks"]);
     assert!(done.stdout.contains("is up to date"), "{done:?}");
     hears(&windlass, &[], "français");
@@ -323,7 +323,7 @@ fn card_5_an_update_shows_what_is_different_and_has_nothing_without_a_yes() {
     };
     assert!(has(&second) && !has(&first), "{:?}", left.keys());
 
-    windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE"]);
+    windlass.run(&["plugin", "grant", "speaks", "--env", "LANGUAGE", "--yes"]);
     put(&windlass, "1.2.0", &json!({"env": ["LANGUAGE"]}));
     let done = windlass.run(&["plugin", "update", "speaks", "--yes"]);
     assert!(done.stdout.contains("has what it had"), "{done:?}");
