@@ -61,6 +61,9 @@ fn card_5_no_command_of_a_model_changes_a_grant() {
     let judged = [
         grant.clone(),
         format!("{program} plugin revoke speaks --yes"),
+        format!("{program} plugin add speaks.wasm --yes"),
+        format!("{program} plugin update"),
+        format!("{program} plugin remove speaks"),
     ];
     let done = windlass.run(&[
         "plugin",
