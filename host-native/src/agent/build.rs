@@ -93,17 +93,21 @@ impl AgentBuilder {
             spec.environment.output_style.clone_from(&style.name);
         }
         let mut tools = BTreeMap::new();
+        let mut definitions = Vec::with_capacity(offered.len());
         for tool in offered {
             let name = tool.definition.name.clone();
             if !is_tool_name(&name) {
                 return Err(BuildError::ToolName { name });
             }
-            let known = tools.insert(name.clone(), tool.runner).is_some();
-            if known || spec.tool(&name).is_some() {
+            // The specification is searched in line: it gets the tools when all were looked up.
+            let is_taken = spec.tool(&name).is_some() || tools.contains_key(&name);
+            if is_taken {
                 return Err(BuildError::DuplicateTool { name });
             }
-            spec.tools.definitions.push(tool.definition);
+            tools.insert(name, tool.runner);
+            definitions.push(tool.definition);
         }
+        spec.tools.definitions.extend(definitions);
         let can_detach = |tool: &ToolDefinition| tool.background_param.is_some();
         if has_all_builtin && spec.tools.definitions.iter().any(can_detach) {
             // These tools read and stop background tasks.

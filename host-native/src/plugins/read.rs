@@ -41,12 +41,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
 
 /// Reads the text of a declaration, and checks all that does not depend on the component.
 pub(super) fn declared(text: &str) -> Result<Declaration, LoadFault> {
-    // Before the rest, which another version may spell in another way.
-    let Version { wit } = from_str(text)?;
+    let read = from_str::<Declaration>(text);
+    // Before what is wrong with the rest, which another version may spell in another way.
+    let wit = match &read {
+        Ok(declaration) => declaration.wit.clone(),
+        Err(_) => from_str::<Version>(text)?.wit,
+    };
     if !wit.starts_with(WIT) {
         return Err(LoadFault::Version(wit));
     }
-    let declaration: Declaration = from_str(text)?;
+    let declaration = read?;
     check_names(&declaration)?;
     if declaration.tools.is_empty() && declaration.hooks.is_empty() {
         return Err(LoadFault::Nothing);

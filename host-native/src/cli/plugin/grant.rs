@@ -198,7 +198,7 @@ fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
 /// What a component has.
 pub(super) fn had(granted: Option<&KeptGrant>) -> String {
     let Some(granted) = granted else {
-        return "  has the workspace and nothing else, where it is loaded\n".to_owned();
+        return "  was granted nothing: installed, it has nothing; loaded by its path, the workspace\n".to_owned();
     };
     let grant = &granted.grant;
     let mut text = String::from("  has\n");

@@ -40,6 +40,6 @@ pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
     })?;
     let name = one_line(named);
     Ok(format!(
-        "{name} has the workspace and nothing else from now on, where it is loaded\n"
+        "{name} has nothing any more where it is installed, and the workspace where it is loaded by its path\n"
     ))
 }
