@@ -15,6 +15,7 @@
 
 mod changes;
 mod checkpoints;
+mod closed_files;
 mod config;
 mod context;
 mod control;

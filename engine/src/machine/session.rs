@@ -231,7 +231,10 @@ impl Engine {
             .and_then(|agent| session.agents_routes.get(agent)?.get(&call.name));
         let route = of_agent.or_else(|| session.routes.get(&call.name)).cloned();
         match route {
-            None => self.perform(id, SessionEffect::CallTool(call)),
+            None => {
+                let call = self.with_closed_files(call);
+                self.perform(id, SessionEffect::CallTool(call));
+            }
             Some(Route::Program { connection, tool }) => {
                 let call = ServerTool {
                     connection,

@@ -79,7 +79,7 @@ impl AgentBuilder {
             tools: offered,
             hooks,
             infos: plugins,
-        } = self.offered(sandbox.as_ref())?;
+        } = self.offered(&spec.environment, sandbox.as_ref())?;
         offered_hook::register(hooks, &mut self.hooks, &mut spec.policy.hooks);
         spec.policy.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
@@ -250,11 +250,15 @@ impl AgentBuilder {
     }
 
     /// All tools, and the hooks of the plugins that some of them come from.
-    fn offered(&mut self, sandbox: Option<&Sandbox>) -> Result<OfFiles, BuildError> {
+    fn offered(
+        &mut self,
+        environment: &Environment,
+        sandbox: Option<&Sandbox>,
+    ) -> Result<OfFiles, BuildError> {
         let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
         let mut offered = builtin.take(&mut components, sandbox, &self.variables)?;
-        let of_files = components.of_files(&offered)?;
+        let of_files = components.of_files(&offered, environment)?;
         offered.extend(of_files.tools);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
         let mut own = std::mem::take(&mut self.tools);

@@ -10,6 +10,7 @@ use etcetera::BaseStrategy;
 use windlass_core::{
     message::PluginInfo,
     permission::literal_pattern,
+    spec::Environment,
     tool::{Access, DenyPattern, GrantRoot, ToolDefinition},
 };
 
@@ -19,9 +20,9 @@ use crate::{
     host::RunTool,
     os,
     plugins::{
-        Cache, ComponentGrant, HookTerms, InspectError, InspectedComponent, InstalledComponent,
-        LoadError, Plugin, PluginHost, PluginHostConfig, StateScope, plugins_of_user,
-        state_of_user,
+        Cache, ClosedPlaces, ComponentGrant, HookTerms, InspectError, InspectedComponent,
+        InstalledComponent, LoadError, Plugin, PluginHost, PluginHostConfig, StateScope,
+        plugins_of_user, state_of_user,
     },
 };
 
@@ -98,9 +99,17 @@ impl Components {
         Ok(tools)
     }
 
-    /// What the component files bring, beside the built-in tools that are offered.
-    pub(super) fn of_files(&mut self, built_in: &[OfferedTool]) -> Result<OfFiles, BuildError> {
+    /// What the component files bring to a session in this environment, beside the built-in tools that are offered.
+    pub(super) fn of_files(
+        &mut self,
+        built_in: &[OfferedTool],
+        environment: &Environment,
+    ) -> Result<OfFiles, BuildError> {
         let mut brought = OfFiles::default();
+        let closed_places = Arc::new(ClosedPlaces {
+            private: environment.private_paths.clone(),
+            own: environment.own_directories.clone(),
+        });
         let host = self.host();
         let mut loaded = Vec::new();
         for file in &self.files {
@@ -112,6 +121,7 @@ impl Components {
                 plugin: path.clone(),
                 fault,
             })?;
+            let plugin = plugin.closing(&closed_places);
             brought
                 .tools
                 .extend(offered(&plugin, plugin.tools().iter().cloned()));
@@ -206,18 +216,33 @@ fn offered(
     })
 }
 
-/// The grant with the real paths of its directories: calls are judged by real paths.
+/// The grant with the real paths of its directories: calls are judged by real paths. Those of roles must be granted so.
 fn with_real_paths(plugin: &Path, grant: &ComponentGrant) -> Result<ComponentGrant, BuildError> {
+    let unreachable = |path: &str, reason: String| BuildError::PluginGrant {
+        plugin: plugin.to_owned(),
+        directory: PathBuf::from(path),
+        reason,
+    };
     let mut grant = grant.clone();
     // The workspace has no path.
     let named = |root: &&mut GrantRoot| !root.path.is_empty();
     for root in grant.directories.roots_mut().iter_mut().filter(named) {
-        let real = fs::canonicalize(&root.path).map_err(|error| BuildError::PluginGrant {
-            plugin: plugin.to_owned(),
-            directory: PathBuf::from(&root.path),
-            reason: error.to_string(),
-        })?;
+        let real = fs::canonicalize(&root.path);
+        let real = real.map_err(|error| unreachable(&root.path, error.to_string()))?;
         root.path = real.to_string_lossy().into_owned();
+    }
+    for role in grant.roles.values_mut() {
+        let real = role.real();
+        let real = real.map_err(|error| unreachable(&role.path, error.to_string()))?;
+        // Whoever can put a link there would choose another directory than the one that was granted.
+        if Path::new(&real.path) != Path::new(&role.path) {
+            let reason = format!(
+                "a link leads from there to {}: grant a directory by its real path",
+                real.path
+            );
+            return Err(unreachable(&role.path, reason));
+        }
+        *role = real;
     }
     Ok(grant)
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use windlass_core::spec::Environment;
+
 use super::{BuildError, of_files::OfFiles, offered_tool::OfferedTool};
 
 /// No components.
@@ -18,7 +20,11 @@ impl Components {
         Ok(Vec::new())
     }
 
-    pub(super) fn of_files(&mut self, _: &[OfferedTool]) -> Result<OfFiles, BuildError> {
+    pub(super) fn of_files(
+        &mut self,
+        _: &[OfferedTool],
+        _: &Environment,
+    ) -> Result<OfFiles, BuildError> {
         Ok(OfFiles::default())
     }
 

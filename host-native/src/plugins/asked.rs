@@ -57,6 +57,24 @@ pub enum AskedFault {
     /// More of one kind than anybody would look through.
     #[error("`grants.{0}` has more than {MOST} entries")]
     TooMany(&'static str),
+    /// More roles than anybody would find directories for.
+    #[error("`grants.directories` has {0} roles: at most 16")]
+    TooManyRoles(usize),
+    /// A role has no possible name.
+    #[error(
+        "`{0}` is no name of a role in `grants.directories`: 1 to 64 letters, digits, `_` and `-`"
+    )]
+    Role(String),
+    /// A role is named more than once.
+    #[error(
+        "`grants.directories` has the role `{0}` twice: name it once, with the most that it needs"
+    )]
+    RepeatedRole(String),
+    /// Nobody could tell what a role is for.
+    #[error(
+        "the role `{0}` has no usable `description`: say on one line, with at most 200 characters and none that controls or turns text, what is expected there"
+    )]
+    RoleDescription(String),
 }
 
 /// Checks what a declaration asks for.

@@ -1,5 +1,7 @@
 //! What a component asks for, in lines that a person can compare.
 
+use windlass_core::tool::Access;
+
 use super::{
     authority::Authority,
     declaration::DeclaredAccess,
@@ -20,6 +22,16 @@ impl Inspection {
             DeclaredAccess::Read => asks.push("read files".to_owned()),
             DeclaredAccess::Write => asks.push("read and write files".to_owned()),
         }
+        asks.extend(grants.directories.iter().map(|asked| {
+            let does = match asked.access {
+                Access::Read => "read",
+                Access::Write => "read and write",
+            };
+            format!(
+                "{does} the directory `{}`: {}",
+                asked.role, asked.description
+            )
+        }));
         asks.extend(
             grants
                 .http

@@ -11,6 +11,7 @@ use super::{
     declaration::DeclaredGrants,
     grant::{ComponentGrant, GrantError},
     origin::{Method, Origin},
+    role_directories::{ClosedPlaces, RoleDirectories},
     secret::KnownSecrets,
     state::{PluginState, StateScope, is_state_id},
 };
@@ -19,6 +20,7 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Authority {
     pub(super) directories: PluginGrant,
+    pub(super) roles: RoleDirectories,
     origins: BTreeMap<Origin, BTreeSet<Method>>,
     secrets: BTreeMap<String, GrantedSecret>,
     env: BTreeSet<String>,
@@ -57,11 +59,11 @@ impl Authority {
                 declared: declared.state,
             });
         }
+        let directories = grant.directories.clone();
+        let directories = directories.within(declared.filesystem.access());
         Ok(Self {
-            directories: grant
-                .directories
-                .clone()
-                .within(declared.filesystem.access()),
+            roles: RoleDirectories::of(declared, grant, &directories)?,
+            directories,
             origins,
             secrets,
             env: grant.env.clone(),
@@ -148,5 +150,7 @@ pub(super) struct Bound {
     pub(super) tools: Vec<ToolDefinition>,
     pub(super) authority: Arc<Authority>,
     pub(super) known_secrets: Arc<KnownSecrets>,
+    /// What stays closed in the directories of roles.
+    pub(super) closed: Arc<ClosedPlaces>,
     pub(super) state: Arc<PluginState>,
 }

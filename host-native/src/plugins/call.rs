@@ -1,6 +1,7 @@
 //! One call, or one run of a hook: a store, an instance, a result.
 
 use std::{
+    borrow::Cow,
     future::Future,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use tokio::{sync::mpsc, task::JoinError};
 use wasmtime::{Store, UpdateDeadline};
 use windlass_core::{
     host::CancelSignal,
-    tool::{FsGrant, ToolCall, ToolResult},
+    tool::{Access, FsGrant, ToolCall, ToolResult},
 };
 
 use super::{
@@ -59,6 +60,20 @@ impl Plugin {
         self.started(call, cancel, Reports::new(Some(reports)))
     }
 
+    /// The most access that calls of a tool have to the directories of roles: what says that it only reads, only reads there.
+    fn most_access(&self, tool: &str) -> Access {
+        let mut tools = self.1.tools.iter();
+        match tools.find(|known| known.name == tool) {
+            Some(known) if known.annotations.read_only => Access::Read,
+            _ => Access::Write,
+        }
+    }
+
+    /// What a run was granted, and the directories of the plugin's roles as well.
+    pub(super) fn reachable<'a>(&self, grant: &'a FsGrant, most: Access) -> Cow<'a, FsGrant> {
+        self.1.authority.roles.added(grant, most, &self.1.closed)
+    }
+
     fn started(
         &self,
         call: ToolCall,
@@ -90,8 +105,9 @@ impl Plugin {
         let time = call
             .timeout_ms
             .map_or(limits.time, |ms| Duration::from_millis(ms.into()));
+        let grant = self.reachable(&call.grant, self.most_access(&call.name));
         let terms = Terms {
-            grant: &call.grant,
+            grant: &grant,
             time,
             cancel,
             abandoned,

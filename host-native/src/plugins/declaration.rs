@@ -12,6 +12,7 @@ use super::{
     declared_hook::DeclaredHook,
     limits::{CallLimits, DeclaredLimits},
     origin::OriginMethods,
+    role::{self, DeclaredDirectory},
     state::StateScope,
 };
 
@@ -88,9 +89,12 @@ impl DeclaredTool {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredGrants {
-    /// Its access to files.
+    /// Its access to files of the workspace and of directories without a role.
     #[serde(default)]
     pub filesystem: DeclaredAccess,
+    /// The directories that it asks for by their roles.
+    #[serde(default)]
+    pub directories: Vec<DeclaredDirectory>,
     /// The origins that it sends requests to.
     #[serde(default)]
     pub http: Vec<OriginMethods>,
@@ -108,6 +112,7 @@ pub struct DeclaredGrants {
 impl DeclaredGrants {
     /// Checks that a host could grant all of it.
     pub(super) fn check(&self) -> Result<(), AskedFault> {
+        role::check(&self.directories)?;
         asked::check(&self.http, &self.secrets, &self.env)
     }
 }

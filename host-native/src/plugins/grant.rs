@@ -6,10 +6,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use windlass_core::tool::PluginGrant;
+use windlass_core::tool::{Access, PluginGrant};
 
 use super::{
     origin::{Method, Origin, OriginMethods},
+    role::RoleDirectory,
     state::StateScope,
 };
 
@@ -30,8 +31,12 @@ use super::{
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ComponentGrant {
-    /// The directories.
+    /// The workspace, and directories without a role.
     pub directories: PluginGrant,
+    /// The directories of the roles that the plugin declares. Every call that runs and every hook reaches them, as far as rules
+    /// close nothing there. In one that is granted to be read the plugin writes nothing, whatever else it is granted.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, RoleDirectory>,
     /// The origins that requests may go to, with the methods.
     pub http: Vec<OriginMethods>,
     /// The secrets: the name that the plugin declares, and by which the [`SecretSource`](super::SecretSource) knows it: the name
@@ -52,6 +57,20 @@ pub struct ComponentGrant {
 }
 
 impl ComponentGrant {
+    /// Adds the directory of a role: the one that the plugin declares, and the absolute path of the directory with links resolved.
+    #[must_use]
+    pub fn role(
+        mut self,
+        role: impl Into<String>,
+        path: impl Into<String>,
+        access: Access,
+    ) -> Self {
+        let path = path.into();
+        self.roles
+            .insert(role.into(), RoleDirectory { path, access });
+        self
+    }
+
     /// Adds an origin, with the methods that may be used there.
     #[must_use]
     pub fn origin(mut self, origin: Origin, methods: impl IntoIterator<Item = Method>) -> Self {
@@ -102,6 +121,36 @@ impl From<PluginGrant> for ComponentGrant {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantError {
+    /// A directory is granted for a role that it does not declare.
+    #[error(
+        "it is granted a directory for the role `{0}`, for which it does not ask (`grants.directories` of its declaration)"
+    )]
+    Role(String),
+    /// A directory is granted to be written that it asks to read.
+    #[error(
+        "it is granted to write the directory of the role `{0}`, and asks to read it (`grants.directories` of its declaration)"
+    )]
+    RoleAccess(String),
+    /// Where the directory of a role is depends on where the program runs.
+    #[error(
+        "the directory `{path}` of the role `{role}` has no absolute path: grant it with one, without `..`"
+    )]
+    RolePath {
+        /// The role.
+        role: String,
+        /// What was granted.
+        path: String,
+    },
+    /// A directory is to be written and lies in one that is only read.
+    #[error(
+        "`{written}` is granted to be written and lies in the directory of the role `{role}`, which is granted to be read: grant directories apart from each other, or both with the same access"
+    )]
+    RoleOverlap {
+        /// The role that is read.
+        role: String,
+        /// The directory that is written.
+        written: String,
+    },
     /// An origin is granted that it does not declare.
     #[error(
         "it is granted requests to {0}, for which it does not ask (`grants.http` of its declaration)"

@@ -6,6 +6,7 @@ use super::{
     authority::{Authority, Bound},
     component::Plugin,
     grant::{ComponentGrant, GrantError},
+    role_directories::ClosedPlaces,
     state::{PluginState, StateIdentity, StateScope},
 };
 
@@ -21,7 +22,8 @@ impl Plugin {
         }
         let mut tools = self.1.tools.clone();
         for tool in &mut tools {
-            tool.grant = Some(authority.directories.clone());
+            let directories = authority.directories.clone();
+            tool.grant = Some(authority.roles.beside(directories));
         }
         let state = match authority.state {
             StateScope::None => PluginState::None,
@@ -49,6 +51,16 @@ impl Plugin {
             ..Bound::default()
         };
         Ok(Self(Arc::clone(&self.0), bound))
+    }
+
+    /// The same plugin, for which this stays closed in the directories of its roles.
+    #[must_use]
+    pub(crate) fn closing(self, closed: &Arc<ClosedPlaces>) -> Self {
+        let bound = Bound {
+            closed: Arc::clone(closed),
+            ..self.1
+        };
+        Self(self.0, bound)
     }
 
     /// The same plugin in another session: what it remembers of a session is of that one alone.

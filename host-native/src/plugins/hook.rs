@@ -13,7 +13,7 @@ use windlass_core::{
     hook::{FailurePolicy, HookAnswer, HookCall, HookKind, HookMatcher},
     host::CancelSignal,
     json::RawJson,
-    tool::{DenyPattern, FsGrant, GrantRoot},
+    tool::{Access, DenyPattern, FsGrant, GrantRoot},
 };
 
 use super::{
@@ -60,8 +60,8 @@ impl Plugin {
         &self.0.hooks
     }
 
-    /// The hooks, ready to be run. They have the directories that were granted by their names, and not the workspace: rules decide
-    /// about the workspace, and there is no call here that they could decide about.
+    /// The hooks, ready to be run. They have the directories that were granted by their names or for a role, and not the workspace:
+    /// rules decide about the workspace, and there is no call here that they could decide about.
     pub(crate) fn granted_hooks(&self, terms: &HookTerms) -> impl Iterator<Item = PluginHook> {
         let grant = &self.1.authority.directories;
         let named = grant.roots().iter().filter(|root| !root.path.is_empty());
@@ -145,6 +145,7 @@ impl PluginHook {
             roots: self.roots.clone(),
             deny: self.closed.clone(),
         };
+        let grant = self.plugin.reachable(&grant, Access::Write);
         let terms = Terms {
             grant: &grant,
             time: self.time(),

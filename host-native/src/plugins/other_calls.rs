@@ -3,6 +3,7 @@
 use super::{
     bindings::windlass::host::{config, progress, state},
     host::{CallState, LogLevel, LogLine},
+    role::ROLE_SETTING,
     state::StateFault,
 };
 use crate::credentials::is_withheld;
@@ -52,6 +53,10 @@ impl state::Host for CallState {
 impl config::Host for CallState {
     fn get(&mut self, name: String) -> wasmtime::Result<Option<String>> {
         self.may_go_on()?;
+        if let Some(role) = name.strip_prefix(ROLE_SETTING) {
+            let path = self.bound.authority.roles.path(role);
+            return Ok(path.map(str::to_owned));
+        }
         // What one plugin was granted as a secret no plugin reads.
         let may = self.bound.authority.lets_read_variable(&name) && !is_withheld(&name);
         Ok(may.then(|| std::env::var(name).ok()).flatten())

@@ -26,6 +26,7 @@ mod plugin_limits;
 mod plugin_network;
 mod plugin_observations;
 mod plugin_probe;
+mod plugin_roles;
 mod plugin_secrets;
 mod plugin_state;
 mod plugins;

@@ -1,0 +1,65 @@
+//! What stays closed to the tools of plugins in directories that no call has to name: those of their roles.
+
+use std::path::Path;
+
+use windlass_core::{
+    permission::literal_pattern,
+    spec::Environment,
+    tool::{Access, DenyPattern, FsGrant, PluginGrant, ToolCall},
+};
+
+use super::Engine;
+
+/// The pattern of all files.
+const EVERYWHERE: &str = "/**";
+
+impl Engine {
+    /// A call with what stays closed to it, if its tool is that of a plugin. The core judges the files that a call names; those in the
+    /// directories of roles a plugin reaches without that. So a rule that denies all reading or all writing closes all of them, and
+    /// what windlass starts or believes is not written unless the call names it and a person agreed.
+    pub(super) fn with_closed_files(&self, mut call: ToolCall) -> ToolCall {
+        let Some(session) = &self.session else {
+            return call;
+        };
+        let spec = session.prepared.spec();
+        let granted = spec.tool(&call.name).and_then(|tool| tool.grant.as_ref());
+        let Some(granted) = granted else {
+            return call;
+        };
+        let permissions = session.core_session().permissions();
+        let rules = permissions.rules(&spec.policy.permissions);
+        let denied = [("Read", Access::Read), ("Edit", Access::Write)].into_iter();
+        let denied = denied.filter(|(tools, _)| rules.denies_tool(tools));
+        let mut closed: Vec<DenyPattern> = denied
+            .map(|(_, access)| closing(EVERYWHERE.to_owned(), access))
+            .collect();
+        let own = own_places(&spec.environment, granted, &call.grant);
+        closed.extend(own.map(|place| closing(literal_pattern(place), Access::Write)));
+        call.grant.deny.extend(closed);
+        call
+    }
+}
+
+/// The program's own places in directories that a plugin may write, but for those that this call was let write.
+fn own_places<'a>(
+    environment: &'a Environment,
+    granted: &'a PluginGrant,
+    call: &'a FsGrant,
+) -> impl Iterator<Item = &'a str> {
+    let is_in = |path: &str, directory: &str| Path::new(path).starts_with(directory);
+    let is_reached = move |place: &&String| {
+        let mut roots = granted.roots().iter();
+        let mut let_write = call
+            .roots
+            .iter()
+            .filter(|root| root.access == Access::Write);
+        roots.any(|root| !root.path.is_empty() && is_in(place, &root.path))
+            && !let_write.any(|root| is_in(&root.path, place))
+    };
+    let own = environment.own_directories.iter().filter(is_reached);
+    own.map(String::as_str)
+}
+
+fn closing(pattern: String, access: Access) -> DenyPattern {
+    DenyPattern { pattern, access }
+}
