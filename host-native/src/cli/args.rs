@@ -409,8 +409,9 @@ pub(crate) struct PluginGrantArgs {
     #[arg(long, value_name = "ACCESS", default_value = "write")]
     pub(crate) workspace: WorkspaceAccess,
 
-    /// Files of a directory: `PATH` or `PATH=write`. Can be repeated.
-    #[arg(long = "dir", value_name = "PATH[=ACCESS]")]
+    /// Files of a directory: `PATH` or `PATH=write`; or the directory of a role that it declares: `ROLE=PATH`, or `ROLE=PATH=read`
+    /// for less than it asks for. Can be repeated.
+    #[arg(long = "dir", value_name = "[ROLE=]PATH[=ACCESS]")]
     pub(crate) directories: Vec<String>,
 
     /// Requests to an origin that it declares: `https://api.example.com=GET,POST`; GET alone if no method is named. Can be repeated.

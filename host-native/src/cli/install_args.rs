@@ -16,6 +16,15 @@ pub(crate) struct PluginAddArgs {
     #[command(flatten)]
     pub(crate) fetch: PluginFetchArgs,
 
+    /// The directory of a role that it declares, to be granted with what else it asks for: `ROLE=PATH`, or `ROLE=PATH=read` for less
+    /// than it asks for. Can be repeated.
+    #[arg(
+        long = "dir",
+        value_name = "ROLE=PATH[=ACCESS]",
+        conflicts_with = "grant_nothing"
+    )]
+    pub(crate) directories: Vec<String>,
+
     #[command(flatten)]
     pub(crate) answer: PluginAnswerArgs,
 }

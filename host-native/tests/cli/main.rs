@@ -24,6 +24,7 @@ mod plugin_authoring;
 mod plugin_consent;
 mod plugin_grants;
 mod plugin_install;
+mod plugin_roles;
 mod plugin_sources;
 mod plugin_tests;
 mod plugins;

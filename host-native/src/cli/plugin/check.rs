@@ -58,7 +58,12 @@ pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError
 fn doubts(inspection: &Inspection) -> Vec<String> {
     let declaration = &inspection.declaration;
     let mut doubts = Vec::new();
-    let granted = declaration.grants.filesystem.access();
+    let of_roles = declaration
+        .grants
+        .directories
+        .iter()
+        .map(|asked| asked.access);
+    let granted = declaration.grants.filesystem.access().max(of_roles.max());
     for tool in &declaration.tools {
         let name = one_line(&tool.name);
         if tool.description.trim().is_empty() {
@@ -119,6 +124,7 @@ fn as_json(component: &InspectedComponent, doubts: &[String]) -> serde_json::Val
         "bytes": component.size(),
         "imports": inspection.imports,
         "filesystem": declaration.grants.filesystem.access().map(verb),
+        "directories": declared_grants::directories_as_json(&declaration.grants),
         "http": declaration.grants.http,
         "secrets": declared_grants::secrets_as_json(&declaration.grants),
         "env": declaration.grants.env,

@@ -1,16 +1,31 @@
-//! What a component asks for beyond files, for whoever shall grant it.
+//! What a component asks for beyond files of the workspace, for whoever shall grant it.
 
 use serde_json::{Value, json};
-use windlass::plugins::{DeclaredGrants, StateScope};
+use windlass::{
+    core::tool::Access,
+    plugins::{DeclaredGrants, StateScope},
+};
 
 use crate::cli::plain::{fit, one_line};
 
-/// The columns that the description of a secret may take.
+/// The columns that the description of a directory or a secret may take.
 const DESCRIPTION: usize = 72;
 
 /// As lines, each with a label.
 pub(super) fn as_lines(grants: &DeclaredGrants) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
+    for asked in &grants.directories {
+        let does = match asked.access {
+            Access::Read => "reading",
+            Access::Write => "reading and writing",
+        };
+        let about = one_line(&asked.description);
+        let about = fit(&about, DESCRIPTION);
+        lines.push((
+            "directory",
+            format!("{} ({does}): {about}", one_line(&asked.role)),
+        ));
+    }
     let origins: Vec<String> = grants.http.iter().map(ToString::to_string).collect();
     let network = match origins.is_empty() {
         true => "none".to_owned(),
@@ -39,6 +54,18 @@ pub(super) fn as_lines(grants: &DeclaredGrants) -> Vec<(&'static str, String)> {
         StateScope::Durable => lines.push(("state", "kept in files".to_owned())),
     }
     lines
+}
+
+/// The directories of roles as JSON.
+pub(super) fn directories_as_json(grants: &DeclaredGrants) -> Value {
+    let directories = grants.directories.iter().map(|asked| {
+        json!({
+            "role": asked.role,
+            "access": asked.access,
+            "description": asked.description,
+        })
+    });
+    directories.collect()
 }
 
 /// The secrets as JSON.

@@ -1,17 +1,16 @@
 //! `windlass plugin grant` and `list`: what a component has for good, by the digest of its file.
 
-use std::{fs, path::Path};
-
 use windlass::{
     core::tool::{Access, PluginGrant},
     plugins::{
-        ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Method, Origin,
-        StateScope,
+        ComponentGrant, Declaration, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Method,
+        Origin, StateScope,
     },
 };
 
 use super::{
     consent::{self, Shown},
+    directories,
     error::AuthorError,
 };
 use crate::cli::{
@@ -43,7 +42,7 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
         text.push_str(&had(kept.components.get(digest)));
         return Ok(text);
     }
-    let grant = named(args)?;
+    let grant = named(args, declaration)?;
     inspection
         .check_grant(&grant)
         .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
@@ -124,22 +123,17 @@ fn is_anything_named(args: &PluginGrantArgs) -> bool {
 }
 
 /// The grant that the arguments name.
-fn named(args: &PluginGrantArgs) -> Result<ComponentGrant, AuthorError> {
-    let mut directories = match args.workspace {
+fn named(args: &PluginGrantArgs, declaration: &Declaration) -> Result<ComponentGrant, AuthorError> {
+    let workspace = match args.workspace {
         WorkspaceAccess::None => PluginGrant::default(),
         WorkspaceAccess::Read => PluginGrant::workspace(Access::Read),
         WorkspaceAccess::Write => PluginGrant::workspace(Access::Write),
     };
-    for directory in &args.directories {
-        let (path, access) = match directory.rsplit_once('=') {
-            Some((path, "write")) => (path, Access::Write),
-            Some((path, "read")) => (path, Access::Read),
-            _ => (directory.as_str(), Access::Read),
-        };
-        let real = fs::canonicalize(path).map_err(AuthorError::at(Path::new(path)))?;
-        directories = directories.directory(real.to_string_lossy(), access);
-    }
-    let mut grant = ComponentGrant::from(directories);
+    let mut grant = directories::added(
+        ComponentGrant::from(workspace),
+        &args.directories,
+        &declaration.grants.directories,
+    )?;
     for origin in &args.origins {
         let (origin, methods) = origin.split_once('=').unwrap_or((origin, "GET"));
         let origin: Origin = origin
@@ -204,16 +198,14 @@ pub(super) fn had(granted: Option<&KeptGrant>) -> String {
     let mut text = String::from("  has\n");
     let mut line = |what: String| text.push_str(&format!("    {}\n", one_line(&what)));
     for root in grant.directories.roots() {
-        let access = match root.access {
-            Access::Read => "to read",
-            Access::Write => "to read and write",
-        };
+        let access = directories::does(root.access);
         let place = match root.path.as_str() {
             "" => "the workspace",
             path => path,
         };
         line(format!("{place} {access}"));
     }
+    directories::as_lines(&grant.roles).for_each(&mut line);
     grant
         .http
         .iter()

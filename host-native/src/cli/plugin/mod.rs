@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod consent;
 mod declared_grants;
+mod directories;
 mod error;
 mod grant;
 mod install;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use windlass::plugins::{KeptGrants, Lockfile, PluginStore};
 
 use super::{
-    authority,
+    authority::Asked,
     candidate::Candidate,
     error::InstallError,
     fetch::{Expected, fetch},
@@ -57,8 +57,14 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         });
     }
     check_tools(&candidate, &store, change.lockfile())?;
-    let about = format!("{}{}", title_line(&candidate), asks(&candidate, None));
-    let consent = match authority::is_asked(&candidate) {
+    let asked = Asked::of(&candidate, &args.directories)?;
+    let about = format!(
+        "{}{}{}",
+        title_line(&candidate),
+        asks(&candidate, None),
+        asked.directories(&candidate)
+    );
+    let consent = match candidate.runs.is_some() || asked.is_something() {
         false => Consent::Refused,
         true => person_needed::consent(&about, "Grant all of this?", &args.answer),
     };
@@ -66,7 +72,7 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
     change.install(&candidate.name, candidate.plugin.clone(), &content)?;
     if is_granted {
-        authority::grant_all(&candidate, &grants)?;
+        asked.grant(&grants)?;
     }
     Ok(format!("{about}{}", granted(&candidate, is_granted)))
 }

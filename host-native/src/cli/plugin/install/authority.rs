@@ -3,33 +3,76 @@
 use windlass::{
     core::tool::PluginGrant,
     plugins::{
-        ComponentGrant, Declaration, GrantFile, Inspection, KeptGrant, KeptGrants, LockedComponent,
+        ComponentGrant, Declaration, DeclaredDirectory, GrantFile, Inspection, KeptGrant,
+        KeptGrants, LockedComponent,
     },
 };
 
 use super::{candidate::Candidate, error::InstallError};
+use crate::cli::plugin::{directories, error::AuthorError};
 
-/// Whether there is anything to grant: tools and hooks that reach nothing need no grant.
-pub(super) fn is_asked(candidate: &Candidate) -> bool {
-    let mut inspections = candidate.components.values();
-    candidate.runs.is_some()
-        || inspections
-            .any(|inspection| all_of(&inspection.declaration) != ComponentGrant::default())
-}
+/// What the components of a plugin ask for, by their digests. A secret comes from the variable of its name, and the directory of a
+/// role from these texts; a role that none of them names gets none.
+pub(super) struct Asked(Vec<(String, KeptGrant)>);
 
-/// Grants all components of a plugin what they ask for. A secret comes from the variable of its name.
-///
-/// # Errors
-/// [`InstallError`]; the grants are as before then.
-pub(super) fn grant_all(candidate: &Candidate, file: &GrantFile) -> Result<(), InstallError> {
-    let mut grants = Vec::new();
-    for (digest, inspection) in &candidate.components {
-        let grant = all_of(&inspection.declaration);
-        inspection.check_grant(&grant)?;
-        grants.push((digest.clone(), kept_grant(inspection, grant)));
+impl Asked {
+    /// All that a plugin asks for.
+    ///
+    /// # Errors
+    /// [`InstallError`]: a directory is not there, or no component asks for its role.
+    pub(super) fn of(candidate: &Candidate, named: &[String]) -> Result<Self, InstallError> {
+        let inspections = candidate.components.values();
+        let asked = inspections.flat_map(|inspection| &inspection.declaration.grants.directories);
+        let asked: Vec<DeclaredDirectory> = asked.cloned().collect();
+        if let Some(text) = directories::without_role(named, &asked) {
+            return Err(AuthorError::Grant(format!(
+                "`--dir {text}` names no role that the plugin declares: write `--dir ROLE=PATH`. Nothing was installed"
+            ))
+            .into());
+        }
+        let mut grants = Vec::new();
+        for (digest, inspection) in &candidate.components {
+            let grant = all_of(&inspection.declaration, named)?;
+            inspection.check_grant(&grant)?;
+            grants.push((digest.clone(), kept_grant(inspection, grant)));
+        }
+        Ok(Self(grants))
     }
-    // Whatever had its name before was another plugin.
-    put(grants, true, file)
+
+    /// Whether there is anything to grant: tools and hooks that reach nothing need no grant.
+    pub(super) fn is_something(&self) -> bool {
+        let nothing = ComponentGrant::default();
+        self.0.iter().any(|(_, kept)| kept.grant != nothing)
+    }
+
+    /// The directories that the roles would have, and the roles that would have none, a line each.
+    pub(super) fn directories(&self, candidate: &Candidate) -> String {
+        let mut text = String::new();
+        for (digest, kept) in &self.0 {
+            let roles = &kept.grant.roles;
+            directories::as_lines(roles)
+                .for_each(|line| text.push_str(&format!("  with {line}\n")));
+            let inspection = candidate.components.get(digest);
+            let asked = inspection
+                .iter()
+                .flat_map(|it| &it.declaration.grants.directories);
+            for DeclaredDirectory { role, .. } in asked.filter(|it| !roles.contains_key(&it.role)) {
+                text.push_str(&format!(
+                    "  without a directory `{role}`: --dir {role}=PATH names one\n"
+                ));
+            }
+        }
+        text
+    }
+
+    /// Grants all of it.
+    ///
+    /// # Errors
+    /// [`InstallError`]; the grants are as before then.
+    pub(super) fn grant(self, file: &GrantFile) -> Result<(), InstallError> {
+        // Whatever had its name before was another plugin.
+        put(self.0, true, file)
+    }
 }
 
 /// Grants the components of a plugin what those of the version before had, as far as they fit. Returns the names of those that
@@ -106,11 +149,12 @@ fn kept_grant(inspection: &Inspection, grant: ComponentGrant) -> KeptGrant {
     }
 }
 
-/// All that a declaration asks for.
-fn all_of(declaration: &Declaration) -> ComponentGrant {
+/// All that a declaration asks for, with the directories that these texts name for its roles.
+fn all_of(declaration: &Declaration, named: &[String]) -> Result<ComponentGrant, AuthorError> {
     let asked = &declaration.grants;
     let files = asked.filesystem.access().map(PluginGrant::workspace);
-    ComponentGrant {
+    Ok(ComponentGrant {
+        roles: directories::of_roles(named, &asked.directories)?,
         http: asked.http.clone(),
         secrets: asked
             .secrets
@@ -120,5 +164,5 @@ fn all_of(declaration: &Declaration) -> ComponentGrant {
         env: asked.env.iter().cloned().collect(),
         state: asked.state,
         ..ComponentGrant::from(files.unwrap_or_default())
-    }
+    })
 }

@@ -20,6 +20,9 @@ pub(super) struct Case {
     /// The files that it finds, by their paths below the workspace.
     #[serde(default)]
     pub(super) files: BTreeMap<String, Content>,
+    /// The directories of the roles that it is granted: the declared names, and folders of the workspace, made if they are missing.
+    #[serde(default)]
+    pub(super) directories: BTreeMap<String, String>,
     /// Answers to the requests of the plugin.
     #[serde(default)]
     pub(super) http: Vec<Exchange>,
@@ -119,7 +122,8 @@ impl Case {
                 .bytes()
                 .map_err(|error| wrong(format!("`{name}` is not base64: {error}")))?;
         }
-        let mut named = case.files.keys().chain(case.after.keys());
+        let files = case.files.keys().chain(case.after.keys());
+        let mut named = files.chain(case.directories.values());
         let is_below = |name: &&String| {
             let mut parts = Path::new(name.as_str()).components();
             parts.all(|part| matches!(part, Component::Normal(_)))

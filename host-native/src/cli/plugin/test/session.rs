@@ -98,6 +98,10 @@ pub(super) async fn run(component: &Path, case: &Case) -> Result<Vec<Outcome>, A
     let declaration = inspected.inspection().declaration.clone();
     let folder = workspace(&case.files)?;
     let real = fs::canonicalize(folder.path()).map_err(AuthorError::at(folder.path()))?;
+    for role in case.directories.values() {
+        let path = real.join(role);
+        fs::create_dir_all(&path).map_err(AuthorError::at(&path))?;
+    }
     let used = Used::default();
     let recording = Recording::new(&case.http);
     let ground = Ground {
@@ -180,7 +184,8 @@ async fn calls(ground: &Ground<'_>, case: &Case) -> Result<Vec<Outcome>, AuthorE
 }
 
 /// What a test grants: the workspace, by its path, so that hooks reach it too, memory for the session, the secrets that it has
-/// values for and, if it has answers to requests, the declared origins.
+/// values for, the folders that it names for roles, with the declared access, and, if it has answers to requests, the declared
+/// origins.
 fn grant(workspace: &Path, declaration: &Declaration, case: &Case) -> ComponentGrant {
     let path = workspace.to_string_lossy().into_owned();
     let directories = PluginGrant::default().directory(path, Access::Write);
@@ -188,6 +193,12 @@ fn grant(workspace: &Path, declaration: &Declaration, case: &Case) -> ComponentG
     let mut grant = ComponentGrant::from(directories).state(state);
     if !case.http.is_empty() {
         grant.http.clone_from(&declaration.grants.http);
+    }
+    for (role, folder) in &case.directories {
+        let mut asked = declaration.grants.directories.iter();
+        let access = asked.find(|asked| asked.role == *role);
+        let access = access.map_or(Access::Read, |asked| asked.access);
+        grant = grant.role(role, workspace.join(folder).to_string_lossy(), access);
     }
     let secrets = case.secrets.keys();
     secrets.fold(grant, |grant, name| grant.secret(name, name))
