@@ -18,8 +18,10 @@ export const progress = {
   report: (message, fraction) => report(String(message), fraction ?? null),
 };
 
-/** Settings of the environment, by names that the plugin declares (`grants.env`). */
+/** Settings of the environment (`grants.env`), and where the directories of roles are (`grants.directories`). */
 export const config = {
   /** The value of a variable; `undefined` if it is not set, or was not granted. */
   get: (name) => get(name) ?? undefined,
+  /** The absolute path of the directory of a role; `undefined` if it was not granted. */
+  directory: (role) => get(`directory:${role}`) ?? undefined,
 };

@@ -12,8 +12,10 @@ export type { Entry, ErrorCode, Image, Judgement, Observation, SecretHeader, Sta
 export type Schema = { [key: string]: unknown };
 
 export interface Grants {
-  /** The most that the plugin asks for; `"none"` if left out. */
+  /** The most that the plugin does with files of the workspace; `"none"` if left out. */
   filesystem?: "none" | "read" | "write";
+  /** The directories that it asks for by what it needs them for; `config.directory` says where they are. */
+  directories?: DeclaredDirectory[];
   /** The origins that it asks for, such as `https://api.example.com`: alone, for `GET`, or with their methods. */
   http?: (string | { origin: string; methods: Method[] })[];
   /** The keys that the host shall add to requests. */
@@ -25,6 +27,14 @@ export interface Grants {
 }
 
 export type Method = "GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface DeclaredDirectory {
+  /** By which the plugin and the grant know it: 1 to 64 letters, digits, `_` and `-`. */
+  role: string;
+  access: "read" | "write";
+  /** What is expected there, for whoever grants it: at most 200 characters on one line. */
+  description: string;
+}
 
 export interface DeclaredSecret {
   name: string;
@@ -124,7 +134,7 @@ export interface HookContext {
   event: string;
   /** The tool call that the event concerns. */
   toolUseId?: string;
-  /** The directories that were granted by name. */
+  /** The directories that were granted by name or for a role. */
   files: Files;
   log: Log;
 }
@@ -240,10 +250,12 @@ export class StateError extends Error {
   readonly code: StateErrorCode;
 }
 
-/** Settings of the environment, by names that the plugin declares. */
+/** Settings of the environment, and where the directories of roles are, by names that the plugin declares. */
 export const config: {
   /** The value of a variable; `undefined` if it is not set, or was not granted. */
   get(name: string): string | undefined;
+  /** The absolute path of the directory of a role; `undefined` if it was not granted. */
+  directory(role: string): string | undefined;
 };
 
 /** What a long call is doing, for whoever waits for it. */

@@ -53,6 +53,7 @@ const use = tool({
         return "reported";
       },
       read: () => files.readText(path),
+      directory: () => `${files.readText(`${config.directory("outside")}/secret.txt`)} ${config.directory("other")}`,
     };
     return actions[how]();
   },
@@ -99,6 +100,7 @@ export const { call, judge, observe, declaration } = plugin({
   hooks: [policy, audit],
   grants: {
     filesystem: "read",
+    directories: [{ role: "outside", access: "read", description: "where something is to read" }],
     http: [{ origin: SERVER, methods: ["GET", "POST"] }],
     secrets: [{ name: "TOKEN", description: "A token of the server", audience: [SERVER] }],
     env: ["CARGO_PKG_NAME"],

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from windlass_plugin import (
+    Directory,
     HookEvent,
     Judgement,
     Plugin,
@@ -26,6 +27,7 @@ plugin = Plugin(
     "connected-python",
     "0.1.0",
     filesystem="read",
+    directories=[Directory("outside", "read", "where something is to read")],
     http=[{"origin": SERVER, "methods": ["GET", "POST"]}],
     secrets=[Secret("TOKEN", "A token of the server", [SERVER])],
     env=["CARGO_PKG_NAME"],
@@ -72,6 +74,11 @@ def read(input: Use) -> str:
         return file.read()
 
 
+def directory(_: Use) -> str:
+    with open(f"{config.directory('outside')}/secret.txt", encoding="utf-8") as file:
+        return f"{file.read()} {config.directory('other')}"
+
+
 ACTIONS = {
     "get": lambda input: shown(http.get(input.url, {"x-mine": "1"})),
     "post": lambda input: shown(http.post_json(input.url, {"text": "grün"})),
@@ -87,6 +94,7 @@ ACTIONS = {
     "key": lambda _: state.get(""),
     "progress": report,
     "read": read,
+    "directory": directory,
 }
 
 

@@ -25,6 +25,11 @@ async fn calls(name: &str, server: &Server, calls: Vec<(Value, (&str, bool))>) {
         )
         .secret("TOKEN", "THE_TOKEN")
         .env("CARGO_PKG_NAME")
+        .role(
+            "outside",
+            ground.path("outside").to_string_lossy(),
+            Access::Read,
+        )
         .state(StateScope::Session);
     let source = SecretSource::new(|wanted| {
         (wanted.reference == "THE_TOKEN").then(|| SecretString::from(SECRET))
@@ -98,6 +103,23 @@ async fn judgements(name: &str, kind_of_id: &str, nothing: &[&str]) {
     let nothing = nothing.iter().map(|how| (judged(how), ("returned", true)));
     made.extend(nothing);
     calls(name, &server, made).await;
+}
+
+/// The directory of a role, which no call names.
+async fn role(name: &str, nothing: &str) {
+    let server = Server::start();
+    let told = format!("the secret {nothing}");
+    calls(name, &server, vec![(how("directory"), (&told, false))]).await;
+}
+
+#[tokio::test]
+async fn card_5_a_plugin_in_javascript_finds_the_directory_of_a_role() {
+    role("connected-js", "undefined").await;
+}
+
+#[tokio::test]
+async fn card_5_a_plugin_in_python_finds_the_directory_of_a_role() {
+    role("connected-python", "None").await;
 }
 
 #[tokio::test]

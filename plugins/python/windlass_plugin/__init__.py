@@ -30,6 +30,7 @@ this package, and work as far as the plugin declares and was granted what they n
 """
 
 from windlass_plugin import config, http, progress, secrets, state
+from windlass_plugin.config import Directory
 from windlass_plugin.error import ToolError
 from windlass_plugin.hooks import HookEvent, Judgement, ask, deny, narrow, pass_
 from windlass_plugin.http import HttpError, Request, Response
@@ -38,6 +39,7 @@ from windlass_plugin.secrets import Secret
 from windlass_plugin.state import StateError
 
 __all__ = [
+    "Directory",
     "HookEvent",
     "HttpError",
     "Image",

@@ -17,6 +17,7 @@ from wit_world.imports.windlass_plugin_types import (
     ToolResult,
 )
 
+from windlass_plugin.config import Directory
 from windlass_plugin.error import ToolError
 from windlass_plugin.hooks import HookEvent, Judgement, is_judgement, read_event
 from windlass_plugin.schema import read_input, schema_of
@@ -52,6 +53,7 @@ class Plugin:
         version: str,
         *,
         filesystem: str = "none",
+        directories: list[Directory] | None = None,
         http: list[str | dict[str, Any]] | None = None,
         secrets: list[Secret] | None = None,
         env: list[str] | None = None,
@@ -65,7 +67,8 @@ class Plugin:
     ):
         """What the plugin asks for at most, and what a call needs at most.
 
-        `filesystem` is `none`, `read` or `write`; `http` has origins, alone (for `GET`) or as
+        `filesystem` is `none`, `read` or `write` and is about files of the workspace; `directories` has those that it needs for
+        something (`config.directory` says where they are); `http` has origins, alone (for `GET`) or as
         `{"origin": "https://api.example.com", "methods": ["GET", "POST"]}`; `env` has names of variables, and `state` is
         `none`, `session` or `durable`.
         """
@@ -79,6 +82,7 @@ class Plugin:
         }
         grants = {
             "filesystem": filesystem,
+            "directories": [asdict(directory) for directory in directories or []],
             "http": http or [],
             "secrets": [asdict(secret) for secret in secrets or []],
             "env": env or [],
