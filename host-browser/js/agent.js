@@ -43,6 +43,7 @@ export class Agent {
       endpoint: new Endpoint(options),
       files: options.files ?? (plugins.length ? new MemoryFileSystem({ clock }) : undefined),
       hooks,
+      denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
       canUseTool: options.canUseTool,
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
@@ -271,6 +272,12 @@ export class Run {
     this.#writer?.();
     this.#writer = undefined;
   }
+}
+
+/** Whether rules deny all reading or all writing: for plugins, too, in directories that no call has to name. */
+function denied(rules) {
+  const bare = rules.map((rule) => rule.replace(/\(\s*\*\s*\)$/, '').trim());
+  return { read: bare.includes('Read') || bare.includes('*'), write: bare.includes('Edit') || bare.includes('*') };
 }
 
 /** The options as the core reads them (`windlass_core::task`). */

@@ -18,7 +18,7 @@ const MOST_VALUES = 1_000;
  * The imports of one call.
  *
  * @param {object} plugin
- * @param {object} plugin.grant what it declares and was granted: `state`, `env`
+ * @param {object} plugin.grant what it declares and was granted: `state`, `env`, `roles`
  * @param {object} plugin.limits as declared
  * @param {object} call
  * @param {(count: () => void) => object} call.files what the call sees of the files; calls `count` before each access
@@ -36,12 +36,20 @@ export function importsOf({ grant, limits }, { files, state, progress, log }) {
     'windlass:host/http': { Body, ...counted({ send: noNetwork }) },
     'windlass:host/secrets': counted({ available: () => false, send: noNetwork }),
     'windlass:host/state': counted(grant.state ? remembering(state) : REMEMBERING_NOTHING),
-    'windlass:host/config': counted({ get: (name) => grant.env.get(name) }),
+    'windlass:host/config': counted({ get: settings(grant) }),
     'windlass:host/progress': counted({ report: reporter(progress) }),
     'windlass:host/log': counted({ log: logger(log, least(limits.log_bytes, LOG)) }),
     'windlass:plugin/types': {},
     'windlass:plugin/hooks': {},
   });
+}
+
+/** With what the names begin by which a component finds the directories of its roles. No variable that it declares is called so. */
+const ROLE_SETTING = 'directory:';
+
+/** What a component reads with `config`. */
+function settings({ env, roles }) {
+  return (name) => (name.startsWith(ROLE_SETTING) ? roles.path(name.slice(ROLE_SETTING.length)) : env.get(name));
 }
 
 /** These interfaces and no other: what imports more is told so. */

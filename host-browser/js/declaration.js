@@ -11,12 +11,17 @@ const KEYS = {
   '': ['name', 'version', 'wit', 'tools', 'hooks', 'grants', 'limits'],
   tools: ['name', 'description', 'input_schema', 'annotations', 'paths', 'retry', 'timeout_ms'],
   hooks: ['name', 'event', 'matcher', 'kind', 'timeout_ms'],
-  grants: ['filesystem', 'http', 'secrets', 'env', 'state'],
+  grants: ['filesystem', 'directories', 'http', 'secrets', 'env', 'state'],
+  directories: ['role', 'access', 'description'],
   limits: ['memory_bytes', 'timeout_ms', 'output_bytes', 'log_bytes', 'host_calls', 'http_bytes'],
 };
 
 /** Names of tools and hooks: what the Messages API takes. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Roles of a plugin at most, and characters of their descriptions, none of which controls or turns text. */
+const MOST_ROLES = 16;
+const DESCRIPTION = /^(?=.*\S)[^\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]{1,200}$/u;
 
 /** Events at which something can be refused. */
 const REFUSABLE = ['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'UserPromptExpansion', 'WorktreeCreate'];
@@ -60,11 +65,24 @@ export function checked(declaration) {
       throw fault(`its hook \`${name}\` is a judge of ${event}, at which nothing can be refused: make it an observer`);
     }
   }
+  const grants = only('grants', declaration.grants ?? {});
+  const roles = [];
+  for (const { role, access, description } of (grants.directories ?? []).map((asked) => only('directories', asked))) {
+    if (typeof role !== 'string' || !NAME.test(role) || roles.includes(role)) {
+      throw fault(`the role ${JSON.stringify(role)} in \`directories\` is misspelt, or there twice`);
+    }
+    if (access !== 'read' && access !== 'write') throw fault(`the role \`${role}\` has no access \`read\` or \`write\``);
+    if (typeof description !== 'string' || !DESCRIPTION.test(description)) {
+      throw fault(`the role \`${role}\` has no usable \`description\` of at most 200 characters on one line`);
+    }
+    roles.push(role);
+  }
+  if (roles.length > MOST_ROLES) throw fault(`it has ${roles.length} roles in \`directories\`, more than ${MOST_ROLES}`);
   return {
     name: declaration.name,
     tools: named('tools', declaration.tools),
     hooks,
-    grants: only('grants', declaration.grants ?? {}),
+    grants,
     limits: only('limits', declaration.limits ?? {}),
   };
 }

@@ -13,6 +13,7 @@ export class Host {
    * @param {string} parts.cwd
    * @param {Map<string, object>} parts.tools by name: `{ plugin }` or what `tool` makes
    * @param {import('./hooks.js').Hooks} parts.hooks
+   * @param {{ read: boolean, write: boolean }} parts.denied whether rules deny plugins all reading or all writing
    * @param {(plugin: string, level: string, message: string) => void} [parts.log] takes what components log
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
@@ -48,7 +49,11 @@ export class Host {
   async callTool(effectId, callJson, input, signal, progress) {
     const call = JSON.parse(callJson);
     const found = this.#parts.tools.get(call.name);
-    if (found.plugin) return found.plugin.call(call, input, this.#offered(found.plugin, call.grant, progress));
+    if (found.plugin) {
+      const { readOnly } = found.plugin.tools.find(({ name }) => name === call.name).annotations ?? {};
+      const grant = found.plugin.roles.added(call.grant, Boolean(readOnly), this.#parts.denied);
+      return found.plugin.call(call, input, this.#offered(found.plugin, grant, progress));
+    }
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
       const report = (text) => {
@@ -60,12 +65,12 @@ export class Host {
   }
 
   runHook(effectId, callJson, signal) {
-    // It has the directories that were granted by their names, and not the workspace: rules decide about the workspace, and there
+    // It has the directories that were granted by their names or for a role, and not the workspace: rules decide about the workspace, and there
     // is no call here that they could decide about.
     const { cwd } = this.#parts;
     const host = (plugin) => {
       const roots = plugin.directories;
-      return this.#offered(plugin, { cwd, roots, deny: [] });
+      return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny: [] }, false, {}));
     };
     return this.#parts.hooks.run(callJson, { signal, host });
   }

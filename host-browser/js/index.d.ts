@@ -405,6 +405,11 @@ export interface PluginGrant {
   workspace?: 'read' | 'write';
   /** Directories by their absolute paths: for tools and hooks. */
   directories?: Record<string, 'read' | 'write'>;
+  /**
+   * Directories for roles that it declares: every call that runs and every hook reaches them, and in one to read it writes
+   * nothing. The paths are absolute.
+   */
+  roles?: Record<string, { path: string; access: 'read' | 'write' }>;
   /** The values of variables that it reads with `config`. */
   env?: Record<string, string>;
   /** Whether it may remember something until the session ends. */

@@ -2,6 +2,7 @@
 import { importsOf, least } from './component-imports.js';
 import { checked } from './declaration.js';
 import { judged } from './judgement.js';
+import { RoleDirectories } from './role-directories.js';
 
 export { declarationOf } from './declaration.js';
 
@@ -50,7 +51,10 @@ export class Plugin {
     const roots = grant === TRUSTED ? undefined : this.#may.grant.roots;
     /** The directories that were granted by their paths. */
     this.directories = this.#may.grant.roots.filter(({ path }) => path !== '');
-    this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: roots } : tool));
+    /** Those that were granted for a role. */
+    this.roles = this.#may.grant.roles;
+    const all = roots && [...roots, ...this.roles.roots];
+    this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: all } : tool));
   }
 
   /**
@@ -127,12 +131,12 @@ export class Plugin {
 
 /** What a plugin may reach: what it declares and was granted, both. What it never asked for cannot be granted. */
 function granted(name, declared, grant) {
-  if (grant === TRUSTED) return { roots: [], env: new Map(), state: false };
+  if (grant === TRUSTED) return { roots: [], roles: new RoleDirectories([], {}, []), env: new Map(), state: false };
   const refuse = (what) => {
     throw new Error(`The component ${name} cannot be granted ${what}`);
   };
   for (const key of Object.keys(grant)) {
-    if (!['workspace', 'directories', 'env', 'state'].includes(key)) refuse(`\`${key}\`, which this host does not hand out`);
+    if (!['workspace', 'directories', 'roles', 'env', 'state'].includes(key)) refuse(`\`${key}\`, which this host does not hand out`);
   }
   const most = ACCESS.indexOf(declared.filesystem ?? 'none');
   const roots = Object.entries(grant.directories ?? {});
@@ -147,7 +151,9 @@ function granted(name, declared, grant) {
     if (!declared.env?.includes(variable)) refuse(`the variable \`${variable}\`, for which it does not ask`);
   }
   if (grant.state && (declared.state ?? 'none') === 'none') refuse('state, for which it does not ask');
-  return { roots: most === 0 ? [] : within, env, state: Boolean(grant.state) };
+  const files = most === 0 ? [] : within;
+  const roles = new RoleDirectories(declared.directories ?? [], grant.roles ?? {}, files, refuse);
+  return { roots: files, roles, env, state: Boolean(grant.state) };
 }
 
 /** What writes files changes something, whatever it says of itself. */

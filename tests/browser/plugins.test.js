@@ -86,6 +86,96 @@ test('what nobody asks for cannot be granted, and what nobody enforces cannot be
   assert.throws(make({ wit: '9.0.0' }), /version 9.0.0/);
 });
 
+const ROLES = [
+  { role: 'database', access: 'read', description: 'where the data is' },
+  { role: 'logs', access: 'write', description: 'where reports go' },
+];
+
+/** What a tool reaches that names no path: of each directory its access and path, and whether it was read and written. */
+async function reachedByRole(grant, { tool = {}, input = {}, grants = {}, ...options } = {}) {
+  let seen = [];
+  const call = ({ 'windlass:host/filesystem': files, 'windlass:host/config': config }) => {
+    const attempt = (run) => {
+      try {
+        return run() === undefined ? '+' : 'read';
+      } catch (code) {
+        return code;
+      }
+    };
+    seen = files.roots().map(({ path, access, directory }) => {
+      const read = attempt(() => directory.read('note.txt', 0, 100));
+      const bytes = new TextEncoder().encode('x');
+      const written = attempt(() => directory.write('made.txt', bytes, { createNew: false, createParents: false }));
+      return `${access} ${path} ${read} ${written}`;
+    });
+    return said(['database', 'logs', 'other'].map((role) => config.get(`directory:${role}`) ?? '-').join());
+  };
+  const files = new MemoryFileSystem({ files: { '/w/note.txt': 'w', '/data/note.txt': 'd', '/data/in/note.txt': 'i', '/logs/note.txt': 'l' } });
+  const declaration = { tools: [{ ...TOOL, ...tool }], grants: { directories: ROLES, ...grants } };
+  const plugins = [pluginOf(declaration, { call }, grant)];
+  const [{ text }] = results(await run([callOf('Touch', input)], { files, plugins, allowedTools: ['Touch'], ...options }));
+  return [text, ...seen];
+}
+
+test('directories by role are reached as they were granted, whatever a call names', async () => {
+  const data = { path: '/data', access: 'read' };
+  const logs = { path: '/logs', access: 'write' };
+  assert.deepEqual(await reachedByRole({}), ['-,-,-']);
+  assert.deepEqual(await reachedByRole({ roles: { database: data, logs } }), [
+    '/data,/logs,-',
+    'read /data read read-only',
+    'write /logs read +',
+  ]);
+  assert.deepEqual(await reachedByRole({ roles: { logs: { ...logs, access: 'read' } } }), ['-,/logs,-', 'read /logs read read-only']);
+  assert.deepEqual(await reachedByRole({ roles: { logs } }, { tool: { annotations: { readOnly: true } } }), ['-,/logs,-', 'read /logs read read-only']);
+  // What is granted to be read is not written, although it lies in what is.
+  const nested = { database: { path: '/data/in', access: 'read' }, logs: { path: '/data', access: 'write' } };
+  assert.deepEqual((await reachedByRole({ roles: nested })).slice(1), ['read /data/in read read-only', 'write /data read +']);
+  // Rules close files there.
+  for (const [rule, told] of [
+    ['Read(//logs/note.txt)', 'write /logs not-found +'],
+    ['Edit(//logs/**)', 'write /logs read read-only'],
+    ['Edit', 'write /logs read read-only'],
+    ['Read', 'write /logs not-found not-found'],
+  ]) {
+    assert.deepEqual((await reachedByRole({ roles: { logs } }, { disallowedTools: [rule] })).slice(1), [told], rule);
+  }
+});
+
+test('a role that nobody asks for, or not so, cannot be granted', () => {
+  const make = (roles, more = {}, grants = {}) => () => pluginOf({ grants: { directories: ROLES, ...grants } }, {}, { roles, ...more });
+  const read = (path) => ({ path, access: 'read' });
+  assert.throws(make({ cache: read('/c') }), /role `cache`, for which it does not ask/);
+  assert.throws(make({ database: { path: '/d', access: 'write' } }), /which it asks to read/);
+  assert.throws(make({ database: { ...read('/d'), more: 1 } }), /a `path` and an `access`/);
+  assert.throws(make({ database: '/d' }), /a `path` and an `access`/);
+  for (const path of ['d', '', '/a/../b', undefined]) assert.throws(make({ database: read(path) }), /not absolute/);
+  const logs = (path) => ({ path, access: 'write' });
+  assert.throws(make({ database: read('/d'), logs: logs('/d/in') }), /granted to read/);
+  assert.throws(make({ database: read('/d'), logs: logs('/d') }), /granted to read/);
+  assert.throws(make({ database: read('/d') }, { directories: { '/d/in': 'write' } }, { filesystem: 'write' }), /granted to read/);
+  const declare = (...directories) => () => pluginOf({ grants: { directories } }, {}, {});
+  const [role] = ROLES;
+  assert.doesNotThrow(declare(...ROLES));
+  assert.throws(declare(role, role), /there twice/);
+  assert.throws(declare({ ...role, role: 'a=b' }), /misspelt/);
+  assert.throws(declare({ ...role, access: 'none' }), /no access/);
+  assert.throws(declare({ ...role, path: '/etc' }), /`path`/);
+  for (const description of ['', ' ', 'a\nb', 'a\u202eb', 'x'.repeat(201), undefined]) {
+    assert.throws(declare({ ...role, description }), /description/);
+  }
+  assert.throws(declare(...Array.from({ length: 17 }, (_, n) => ({ ...role, role: `r${n}` }))), /more than 16/);
+});
+
+test('hooks reach directories by role', async () => {
+  const look = (imports) => ({ tag: 'deny', val: imports['windlass:host/filesystem'].roots().map(({ path }) => path).join() });
+  const asked = { tools: [TOOL], hooks: [HOOK], grants: { directories: ROLES } };
+  const plugin = pluginOf(asked, { judge: look, call: () => said('called') }, { roles: { database: { path: '/data', access: 'read' } } });
+  const files = new MemoryFileSystem({ files: { '/data/note.txt': 'd' } });
+  const [result] = results(await run([callOf('Touch')], { files, plugins: [plugin], allowedTools: ['Touch'] }));
+  assert.match(result.text, /\/data/);
+});
+
 test('a component that imports more than there is is not run', async () => {
   const greedy = pluginOf({ tools: [TOOL] }, { call: (imports) => said(String(imports['wasi:sockets/tcp'])) });
   const [result] = results(await run([callOf('Touch')], { plugins: [greedy], allowedTools: ['Touch'] }));
