@@ -143,8 +143,8 @@ pub async fn drive_observed<M: Machine, H: Host>(
     }
 }
 
-/// Performs an effect.
-fn perform<H: Host>(
+/// Performs an effect with the function of the host that is for its kind.
+pub fn perform<H: Host>(
     host: &H,
     id: EffectId,
     effect: Effect,

@@ -57,7 +57,7 @@ pub mod tool;
 pub mod tools;
 pub mod transcript;
 
-pub use drive::{Machine, drive, drive_observed};
+pub use drive::{Machine, drive, drive_observed, perform};
 pub use effect::{EffectId, Input, Output, Prompt};
 pub use host::Host;
 pub use id::{Millis, Now, Seeded, SessionId, UnixMillis, Uuid, uuid_v4};

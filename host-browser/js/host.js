@@ -2,8 +2,9 @@
 
 export class Host {
   #parts;
-  #states;
-  #take;
+  #events;
+  /** What each plugin remembers of the session. */
+  #states = new Map();
 
   /**
    * @param {object} parts
@@ -17,13 +18,12 @@ export class Host {
    * @param {(plugin: string, level: string, message: string) => void} [parts.log] takes what components log
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
-   * @param {Map<object, Map<string, Uint8Array>>} states what each plugin remembers of the session
-   * @param {(line: string) => Promise<void>} take takes messages
+   * @param {(text: string) => void} parts.warn
+   * @param {{ message: Function, opened: Function, fault: Function }} events whom the session tells what happens
    */
-  constructor(parts, states, take) {
+  constructor(parts, events) {
     this.#parts = parts;
-    this.#states = states;
-    this.#take = take;
+    this.#events = events;
   }
 
   mono() {
@@ -118,10 +118,20 @@ export class Host {
     return JSON.stringify(decision);
   }
 
-  async persist() {}
+  async message(line, isResult) {
+    await this.#events.message(line, isResult);
+  }
 
-  message(line) {
-    return this.#take(line);
+  opened(id) {
+    this.#events.opened(id);
+  }
+
+  fault(reason) {
+    this.#events.fault(reason);
+  }
+
+  warning(text) {
+    this.#parts.warn(text);
   }
 }
 

@@ -13,7 +13,10 @@
  */
 export { Agent } from './agent.js';
 export { SystemClock } from './clock.js';
+export { IndexedDbSessionStore } from './indexed-db-session-store.js';
 export { MemoryFileSystem } from './memory-file-system.js';
+export { MemorySessionStore } from './memory-session-store.js';
 export { Plugin, declarationOf } from './plugin.js';
+export { StoreError } from './session-store.js';
 export { tool } from './tool.js';
 export { init } from './wasm.js';

@@ -1,6 +1,6 @@
 /** A model that says what a script tells it to say (docs/scripted-model.md). */
 import { SystemClock } from './clock.js';
-import { init, scriptedModelClass } from './wasm.js';
+import { init, ofTestkit } from './wasm.js';
 
 /**
  * Stands in for the network: give its `fetch` to an agent.
@@ -25,7 +25,7 @@ export class ScriptedModel {
    */
   static async load(script, { variables = {}, clock = new SystemClock() } = {}) {
     await init();
-    const Model = scriptedModelClass();
+    const Model = ofTestkit('ScriptedModel');
     const text = typeof script === 'string' ? script : JSON.stringify(script);
     return new ScriptedModel(new Model(text, Object.entries(variables).flat()), clock);
   }

@@ -1,3 +1,4 @@
-/** For tests of agents: a model that follows a script, and a clock that jumps. */
+/** For tests of agents: a model that follows a script, a clock that jumps, and the contract of stores as checks. */
+export { checkStore } from './check-store.js';
 export { ScriptedModel } from './scripted-model.js';
 export { VirtualClock } from './clock.js';

@@ -21,9 +21,9 @@ async function load(source) {
   await start({ module_or_path: (await source) ?? (await readBytes(url)) });
 }
 
-/** The class behind `ScriptedModel`; only builds with the test kit have it. */
-export function scriptedModelClass() {
-  const found = all['ScriptedModel'];
+/** A class or function that only builds with the test kit have. */
+export function ofTestkit(name) {
+  const found = all[name];
   if (!found) {
     throw new Error('this build of windlass has no test kit: build it with the feature `testkit`');
   }

@@ -1,6 +1,4 @@
-//! Performs the core's effects by calling the JavaScript host.
-
-use std::rc::Rc;
+//! Performs the effects of a session by calling the JavaScript host.
 
 use futures_core::Stream;
 use js_sys::{Array, Uint8Array};
@@ -16,23 +14,27 @@ use windlass_core::{
     host::CancelSignal,
     tool::ToolCall,
 };
+use windlass_engine::machine::{EngineHost, StoreEffects};
 
 use crate::{
     answers::{ToolAnswers, exchange, hook_answer, to_json},
     imports::{Abort, WasmHost, reason},
-    inputs::Inputs,
+    store::JsStore,
 };
 
 /// A single-threaded host.
 #[derive(Debug)]
 pub(crate) struct BrowserHost {
-    js: WasmHost,
-    inputs: Rc<Inputs>,
+    pub(crate) js: WasmHost,
+    pub(crate) kept: StoreEffects<JsStore>,
 }
 
 impl BrowserHost {
-    pub(crate) fn new(js: WasmHost, inputs: Rc<Inputs>) -> Self {
-        Self { js, inputs }
+    pub(crate) fn new(js: WasmHost, store: Option<JsStore>) -> Self {
+        Self {
+            js,
+            kept: StoreEffects::new(store),
+        }
     }
 }
 
@@ -47,7 +49,7 @@ impl Host for BrowserHost {
 
     async fn sleep(&self, until: Millis) {
         let abort = Abort::new();
-        let ms = until.since(self.now().mono);
+        let ms = until.since(Host::now(self).mono);
         // If a clock fails, the sleep never ends, so that the driver does not loop.
         let slept = JsFuture::from(self.js.sleep(ms as f64, &abort.signal())).await;
         abort.disarm();
@@ -122,33 +124,12 @@ impl Host for BrowserHost {
         })
     }
 
-    async fn persist(&self, _: EffectId, entries: Vec<Entry>) -> Result<(), String> {
-        let written = JsFuture::from(self.js.persist(&to_json(&entries))).await;
-        written.map(|_| ()).map_err(|exception| reason(&exception))
+    /// The engine appends entries to the transcript itself.
+    async fn persist(&self, _: EffectId, _: Vec<Entry>) -> Result<(), String> {
+        Ok(())
     }
 
     async fn message(&self, message: Message) {
-        // An error of the receiver does not stop the session.
-        let _ = JsFuture::from(self.js.message(&message.to_line())).await;
-        self.inputs.seen(&message);
-    }
-}
-
-/// Shows that the driver works with a host that is not `Send`.
-#[cfg(test)]
-mod tests {
-    use super::BrowserHost;
-
-    /// Ambiguous, and so a compile error, if `T` were `Send`.
-    trait NotSend<A> {
-        fn holds() {}
-    }
-    struct Sendable;
-    impl<T: ?Sized> NotSend<()> for T {}
-    impl<T: ?Sized + Send> NotSend<Sendable> for T {}
-
-    #[test]
-    fn the_driver_compiles_for_a_host_that_is_not_send() {
-        <BrowserHost as NotSend<_>>::holds();
+        EngineHost::message(self, message).await;
     }
 }

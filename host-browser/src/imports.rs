@@ -56,13 +56,21 @@ extern "C" {
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
 
-    /// Stores transcript entries, a JSON array; rejects with the reason on failure.
-    #[wasm_bindgen(method)]
-    pub(crate) fn persist(this: &WasmHost, entries: &str) -> Promise;
-
     /// Receives a message, one line of JSON; resolves when the next one can be sent.
     #[wasm_bindgen(method)]
-    pub(crate) fn message(this: &WasmHost, line: &str) -> Promise;
+    pub(crate) fn message(this: &WasmHost, line: &str, is_result: bool) -> Promise;
+
+    /// Learns the id of the session.
+    #[wasm_bindgen(method)]
+    pub(crate) fn opened(this: &WasmHost, session: &str);
+
+    /// Learns why no further prompt is answered.
+    #[wasm_bindgen(method)]
+    pub(crate) fn fault(this: &WasmHost, reason: &str);
+
+    /// A warning for the person, such as a store that does not write.
+    #[wasm_bindgen(method)]
+    pub(crate) fn warning(this: &WasmHost, text: &str);
 }
 
 #[wasm_bindgen]

@@ -1,27 +1,33 @@
-//! The browser host of windlass: the core and its driver behind wasm-bindgen.
+//! The browser host of windlass: core, engine and driver behind wasm-bindgen.
 //!
 //! The same state machine and driver as on the desktop, on one thread and without `Send`. Everything that needs a
 //! platform (fetch, clocks, tools, files) is provided by a JavaScript object; `js/` contains that object and the
 //! public API. This crate connects the two:
 //!
-//! - [`Session`]: a session with its driver;
+//! - [`Session`]: a session with its engine and the driver of that; its store is a JavaScript object;
 //! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
-//! - `ScriptedModel` (feature `testkit`): a model without a network.
+//! - `ScriptedModel` and `check_store` (feature `testkit`): a model without a network, and the contract of stores as checks.
 #![forbid(unsafe_code)]
 
 mod answers;
+#[cfg(feature = "testkit")]
+mod check_store;
+mod engine_host;
 mod grant;
 mod host;
 mod imports;
-mod inputs;
 #[cfg(feature = "testkit")]
 mod scripted_model;
 mod session;
+mod store;
 
+#[cfg(feature = "testkit")]
+pub use check_store::check_store;
 pub use grant::{Grant, digest};
 #[cfg(feature = "testkit")]
 pub use scripted_model::ScriptedModel;
 pub use session::Session;
+pub use store::SessionStore;
 
 /// The version of this module.
 #[wasm_bindgen::prelude::wasm_bindgen]

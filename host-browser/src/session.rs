@@ -1,77 +1,135 @@
-//! A session with its driver, for JavaScript.
+//! A session with its engine, for JavaScript.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::cell::RefCell;
 
+use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use js_sys::Promise;
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use windlass_core::{
-    Input, Prompt, RawJson, Seeded, Session as Machine, drive, permission::Mode,
+    Input as SessionInput, Prompt, RawJson, Seeded, Uuid, permission::Mode,
     session_request::SessionRequest,
 };
+use windlass_engine::{
+    machine::{Configuration, Engine, Face, Input, Launch, drive},
+    protocol::flags::Flags,
+};
 
-use crate::{host::BrowserHost, imports::WasmHost, inputs::Inputs};
+use crate::{
+    host::BrowserHost,
+    imports::WasmHost,
+    store::{JsStore, SessionStore},
+};
+
+/// The program recorded in the transcript, for others that read it.
+const ENTRYPOINT: &str = "sdk-js";
+
+/// Time limit for the hooks of the session's end, in milliseconds.
+const LAST_HOOKS_MS: u64 = 60_000;
 
 /// A conversation: each prompt sees the earlier ones.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Session {
-    id: String,
     allow_bypass: bool,
-    inputs: Rc<Inputs>,
-    /// Empty while it is being driven.
-    machine: Rc<RefCell<Option<Machine>>>,
+    inputs: UnboundedSender<Input>,
+    /// Until it is driven.
+    begin: RefCell<Option<Beginning>>,
+}
+
+/// What a session is driven with.
+#[derive(Debug)]
+struct Beginning {
+    engine: Engine,
+    inputs: UnboundedReceiver<Input>,
+}
+
+/// How the session is stored, and which one goes on. Unknown fields are refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct Keeping {
+    /// Whether there is a store, and the session is written to it.
+    persist: bool,
+    /// The session that goes on, by its id.
+    resume: Option<String>,
+    /// Whether the session that was written to last goes on.
+    continue_latest: bool,
+    /// Whether what goes on does so in a copy, under a new id.
+    fork: bool,
+    /// The message up to which the session goes on.
+    resume_at: Option<String>,
 }
 
 #[wasm_bindgen]
 impl Session {
-    /// Creates a session from a task in JSON (`windlass_core::session_request::SessionRequest`), which may contain
-    /// the first prompt.
+    /// Creates a session from a task in JSON (`windlass_core::session_request::SessionRequest`), and how it is kept, in JSON.
     ///
     /// # Errors
-    /// What is wrong with the task.
+    /// What is wrong with them.
     #[wasm_bindgen(constructor)]
-    pub fn new(task: &str) -> Result<Session, JsError> {
+    pub fn new(task: &str, keeping: &str) -> Result<Session, JsError> {
         let task = SessionRequest::parse(task)?;
+        let keeping: Keeping = RawJson::parse(keeping)?.decode()?;
+        if keeping.fork && keeping.resume.is_none() && !keeping.continue_latest {
+            return Err(JsError::new(
+                "`forkSession` needs a session to fork: name it by `resume`, or say `continue: true`",
+            ));
+        }
+        if let Some(id) = &keeping.resume {
+            Uuid::try_parse(id).map_err(|_| {
+                JsError::new(&format!("`{id}` is no id of a session: ids are UUIDs"))
+            })?;
+        }
         let id = task
             .session_id
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());
-        let inputs = Rc::new(Inputs::default());
-        if let Some(prompt) = task.prompt {
-            inputs.push(Input::Prompt(prompt));
-        }
         let allow_bypass = task.spec.policy.permissions.allow_bypass;
-        let machine = Machine::new(Arc::new(task.spec), id, task.seed);
-        Ok(Self {
-            id: id.to_string(),
+        let flags = Flags {
+            fork_session: keeping.fork,
+            no_session_persistence: !keeping.persist,
+            replay_user_messages: task.spec.stream.replay_prompts,
+            resume: keeping.resume,
+            continue_session: keeping.continue_latest,
+            resume_session_at: keeping.resume_at,
+            ..Flags::default()
+        };
+        let mut launch = Launch::new(flags, task.spec.environment.cwd.clone());
+        launch.face = Face::Program;
+        ENTRYPOINT.clone_into(&mut launch.entrypoint);
+        env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
+        launch.session_id = Some(id);
+        launch.session_seed = Some(task.seed);
+        launch.last_hooks_ms = LAST_HOOKS_MS;
+        // The engine's ids must differ from those that the session derives from its seed.
+        let of_engine = task.seed.map(|byte| !byte);
+        let engine = Engine::new(launch, Configuration::new(0, task.spec), of_engine);
+        let (sender, inputs) = unbounded();
+        let session = Self {
             allow_bypass,
-            inputs,
-            machine: Rc::new(RefCell::new(Some(machine))),
-        })
+            inputs: sender,
+            begin: RefCell::new(Some(Beginning { engine, inputs })),
+        };
+        if let Some(prompt) = task.prompt {
+            session.tell(Input::Prompt(prompt));
+        }
+        Ok(session)
     }
 
-    /// The session's id, a UUID.
-    #[wasm_bindgen(getter)]
-    #[must_use]
-    pub fn id(&self) -> String {
-        self.id.clone()
-    }
-
-    /// Adds a prompt: JSON, a text or an array of content blocks.
+    /// Adds a prompt: JSON, a text or an array of content blocks. Give one when the result of the one before is there, so that it
+    /// is clear to which each message belongs.
     ///
     /// # Errors
     /// What is wrong with the prompt.
     pub fn prompt(&self, prompt: &str) -> Result<(), JsError> {
         let prompt = Prompt::from_json(&RawJson::parse(prompt)?)?;
-        self.inputs.push(Input::Prompt(prompt));
+        self.tell(Input::Prompt(prompt));
         Ok(())
     }
 
     /// Interrupts the current prompt; does nothing if there is none.
     pub fn interrupt(&self) {
-        if self.inputs.is_open() {
-            self.inputs.push(Input::Interrupt);
-        }
+        self.tell(Input::Tell(SessionInput::Interrupt));
     }
 
     /// Changes the permission mode.
@@ -91,34 +149,47 @@ impl Session {
                 "bypassPermissions must be allowed when the agent is made: allowDangerouslySkipPermissions",
             ));
         }
-        self.inputs.push(Input::SetMode(mode));
+        self.tell(Input::Tell(SessionInput::SetMode(mode)));
         Ok(())
     }
 
     /// Changes the model; without a name, restores the agent's own.
     #[wasm_bindgen(js_name = setModel)]
     pub fn set_model(&self, model: Option<String>) {
-        self.inputs.push(Input::SetModel(model));
+        self.tell(Input::Tell(SessionInput::SetModel(model)));
     }
 
-    /// Drives the session until every prompt has its result, then resolves. Rejects if the session is being driven
-    /// already, or the host broke the contract.
-    pub fn drive(&self, host: WasmHost) -> Promise {
-        let (machine, inputs) = (Rc::clone(&self.machine), Rc::clone(&self.inputs));
+    /// Stops a background task by its id.
+    #[wasm_bindgen(js_name = stopTask)]
+    pub fn stop_task(&self, id: String) {
+        self.tell(Input::Tell(SessionInput::StopTask(id)));
+    }
+
+    /// No further prompt comes: the session ends when those that there are have their results.
+    pub fn end(&self) {
+        self.tell(Input::InputEnded);
+    }
+
+    /// Stops at once.
+    pub fn stop(&self) {
+        self.tell(Input::Stop);
+    }
+
+    /// Drives the session to its end, then resolves. `store` is where it is kept, if anywhere. Can be called once.
+    pub fn drive(&self, host: WasmHost, store: Option<SessionStore>) -> Promise {
+        let beginning = self.begin.take();
         future_to_promise(async move {
-            let Some(mut session) = machine.take() else {
-                return Err(JsError::new("the session is being driven already").into());
+            let Some(Beginning { mut engine, inputs }) = beginning else {
+                return Err(JsError::new("the session is driven already").into());
             };
-            let host = BrowserHost::new(host, Rc::clone(&inputs));
-            let driven = drive(&mut session, &host, Rc::clone(&inputs).stream()).await;
-            machine.replace(Some(session));
-            match driven {
-                Ok(()) => Ok(JsValue::UNDEFINED),
-                Err(error) => {
-                    inputs.clear();
-                    Err(JsError::from(error).into())
-                }
-            }
+            let host = BrowserHost::new(host, store.map(JsStore));
+            drive(&mut engine, &host, inputs).await;
+            Ok(JsValue::UNDEFINED)
         })
+    }
+
+    fn tell(&self, input: Input) {
+        // Nobody listens any more once the session has ended.
+        let _ = self.inputs.unbounded_send(input);
     }
 }

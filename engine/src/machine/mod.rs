@@ -41,6 +41,7 @@ mod running;
 mod session;
 mod shutdown;
 mod state;
+mod store_effects;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -70,6 +71,7 @@ pub use self::{
     launch::{Face, Launch, Redaction},
     mcp::inline_servers,
     state::{State, diagram},
+    store_effects::StoreEffects,
 };
 use crate::protocol::{
     frames::{FrameSettings, Frames},

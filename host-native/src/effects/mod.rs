@@ -53,40 +53,19 @@ impl CommonEffects {
     /// # Errors
     /// Returns the effect if the host itself must perform it.
     pub(crate) async fn perform(&self, effect: Effect) -> Result<Outcome, Effect> {
-        Ok(match effect {
-            Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
-            Effect::Append(lease, groups) => {
-                Outcome::Appended(self.kept.append(&lease, &groups).await)
-            }
+        match effect {
             // The future is boxed so that the frequent effects need small futures.
-            effect => return Box::pin(self.perform_rare(effect)).await,
-        })
+            effect @ (Effect::Create(_) | Effect::Append(..)) => self.kept.perform(effect).await,
+            effect => Box::pin(self.perform_rare(effect)).await,
+        }
     }
 
     async fn perform_rare(&self, effect: Effect) -> Result<Outcome, Effect> {
         Ok(match effect {
-            Effect::Load { which, exclusive } => {
-                Outcome::Loaded(self.kept.load(&which, exclusive).await)
-            }
-            Effect::Keep {
-                lease,
-                agent,
-                name,
-                document,
-            } => Outcome::Kept(self.kept.keep(&lease, &agent, &name, &document).await),
-            Effect::KeepOutput(lease, call) => {
-                Outcome::OutputFile(self.kept.begin_output(lease, &call).await)
-            }
             Effect::Checkpoint(checkpoint) => Outcome::Checkpointed(match &self.checkpoints {
                 Some(checkpoints) => checkpoints.perform(checkpoint).await,
                 None => Err("no file checkpoints are kept".to_owned()),
             }),
-            Effect::WritePermissions(updates) => {
-                Outcome::Written(self.kept.write_permissions(&updates).await)
-            }
-            Effect::WriteSettings(destination, texts) => {
-                Outcome::Written(self.kept.write_settings(destination, &texts).await)
-            }
             Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
             Effect::Ask(connection, question) => {
                 Outcome::Asked(self.servers.ask(connection, question).await)
@@ -100,7 +79,7 @@ impl CommonEffects {
                 self.worktrees.remove().await;
                 Outcome::Finished
             }
-            effect => return Err(effect),
+            effect => return self.kept.perform(effect).await,
         })
     }
 

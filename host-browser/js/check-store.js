@@ -1,0 +1,21 @@
+/** The contract of session stores, as checks. */
+import { init, ofTestkit } from './wasm.js';
+
+/**
+ * Checks whether a store keeps the contract that is written down at `SessionStore`; gives what is broken, each a sentence.
+ *
+ * @example
+ * const place = () => {
+ *   const first = new MemorySessionStore();
+ *   return { store: () => first.again() };
+ * };
+ * assert.deepEqual(await checkStore(place), []);
+ *
+ * @param {() => { store(): object | Promise<object> }} place gives a new, empty place for each check; `store()` opens a store
+ *   over it, as another tab or process would, and is called several times
+ * @returns {Promise<string[]>}
+ */
+export async function checkStore(place) {
+  await init();
+  return ofTestkit('checkStore')(place);
+}

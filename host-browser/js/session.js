@@ -1,0 +1,151 @@
+/** A conversation: an engine that is driven, and the runs that get its messages. */
+import { Host } from './host.js';
+import { FOLLOW, Run, STOPPED, TAKE } from './run.js';
+
+/** A conversation. Prompts are answered one after another. */
+export class Session {
+  #core;
+  /** Resolves when the engine has ended. */
+  #driven;
+  /** Why nothing more is answered. */
+  #over;
+  /** Whose answer is being given: `{ run, answered, ended, failed }`. */
+  #current;
+  #tail;
+  #opened;
+  #isOpened;
+
+  /** @private */
+  constructor(core, parts, store) {
+    this.#core = core;
+    this.#opened = new Promise((resolve, reject) => {
+      this.#isOpened = { resolve, reject };
+    });
+    // Whoever prompts is told what is wrong.
+    this.#opened.catch(() => {});
+    this.#driven = this.#drive(parts, store);
+    this.#tail = core.then(() => {}, () => {});
+  }
+
+  /** The session's id, a UUID. */
+  id() {
+    return this.#opened;
+  }
+
+  /**
+   * Gives the session a prompt: a text, or content blocks of the Messages API. The work begins at once, and waits
+   * when too many messages are not read.
+   */
+  prompt(prompt, { signal } = {}) {
+    return this.#run(signal, async (core, run) => {
+      const answered = new Promise((resolve, reject) => {
+        this.#current = { run, answered: resolve, ended: () => reject(ended()), failed: reject };
+      });
+      core.prompt(JSON.stringify(prompt));
+      await answered;
+    });
+  }
+
+  /** @private The only prompt: the session ends with its answer. */
+  only(prompt, { signal } = {}) {
+    return this.#run(signal, async (core, run) => {
+      const over = new Promise((resolve, reject) => {
+        // Later answers, to what happens in the background, belong to the run as well.
+        this.#current = { run, ended: resolve, failed: reject };
+      });
+      core.prompt(JSON.stringify(prompt));
+      core.end();
+      await over;
+    });
+  }
+
+  /** Stops what is running. The session stays usable. */
+  async interrupt() {
+    (await this.#core).interrupt();
+  }
+
+  /** Changes the permission mode: `default`, `acceptEdits`, `plan`, `dontAsk` or `bypassPermissions`. */
+  async setPermissionMode(mode) {
+    (await this.#core).setPermissionMode(mode);
+  }
+
+  /** Changes the model; without a name it is the one of the agent again. */
+  async setModel(model) {
+    (await this.#core).setModel(model);
+  }
+
+  /** Stops a background task by its id. */
+  async stopTask(id) {
+    (await this.#core).stopTask(id);
+  }
+
+  /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
+  async close() {
+    await this.#tail;
+    (await this.#core).end();
+    await this.#driven;
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.close();
+  }
+
+  /** Takes its turn behind the earlier prompts. */
+  #run(signal, work) {
+    const run = new Run((stopped) => this.#stop(stopped), signal);
+    const turn = async () => {
+      const core = await this.#core;
+      if (run[STOPPED]) return; // before its turn came
+      if (this.#over) throw this.#over;
+      try {
+        await work(core, run);
+      } finally {
+        this.#current = undefined;
+      }
+    };
+    const done = this.#tail.then(turn);
+    this.#tail = done.catch(() => {});
+    run[FOLLOW](done);
+    return run;
+  }
+
+  /** Stops this run, and no other that has its turn now. */
+  async #stop(run) {
+    if (this.#current?.run === run) await this.interrupt();
+  }
+
+  async #drive(parts, store) {
+    const events = {
+      message: (line, isResult) => this.#take(line, isResult),
+      opened: (id) => this.#isOpened.resolve(id),
+      fault: (reason) => this.#end(new Error(reason)),
+    };
+    try {
+      const core = await this.#core;
+      await core.drive(new Host(parts, events), store);
+      this.#over ??= ended();
+      this.#isOpened.reject(this.#over);
+      this.#current?.ended();
+    } catch (error) {
+      this.#end(error);
+    }
+  }
+
+  #take(line, isResult) {
+    const { run, answered } = this.#current ?? {};
+    // Between two answers nobody listens.
+    const taken = run?.[TAKE](line);
+    if (isResult) answered?.();
+    return taken;
+  }
+
+  #end(error) {
+    this.#over ??= error;
+    this.#isOpened.reject(this.#over);
+    this.#current?.failed(this.#over);
+  }
+}
+
+function ended() {
+  return new Error('the session has ended: a new one can `resume` it if it is kept');
+}

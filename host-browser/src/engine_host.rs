@@ -1,0 +1,107 @@
+//! Performs the effects of an engine: those of its session, and its own as far as a page has what they need.
+
+use std::future::Future;
+
+use futures_core::Stream;
+use futures_util::stream;
+use wasm_bindgen_futures::JsFuture;
+use windlass_core::{
+    EffectId, Host, Message, Millis, Now, SessionId,
+    effect::{Answer, Effect as SessionEffect},
+    host::CancelSignal,
+    perform,
+};
+use windlass_engine::{
+    machine::{ConfigNumber, ConnectionId, Effect, EngineHost, Fault, Outcome, ServerTool, Topic},
+    protocol::reply::ReplyError,
+    store::Lease,
+};
+
+use crate::host::BrowserHost;
+
+/// The error of effects that need what a page does not have.
+const NOT_HERE: &str = "there is no such thing in a page";
+
+impl EngineHost for BrowserHost {
+    fn now(&self) -> Now {
+        Host::now(self)
+    }
+
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
+        Host::sleep(self, until)
+    }
+
+    fn session_effect(
+        &self,
+        _config: ConfigNumber,
+        id: EffectId,
+        effect: SessionEffect,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        perform(self, id, effect, cancel)
+    }
+
+    fn server_tool(
+        &self,
+        _id: EffectId,
+        _call: ServerTool,
+        _cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        // No server was connected to.
+        stream::empty()
+    }
+
+    async fn effect(&self, effect: Effect) -> Outcome {
+        let unavailable = || NOT_HERE.to_owned();
+        match self.kept.perform(effect).await {
+            Ok(outcome) => outcome,
+            Err(Effect::Configure(_)) => Outcome::Configured(Err(unavailable())),
+            Err(Effect::Look(_)) => Outcome::Looked(Err(ReplyError::new(NOT_HERE))),
+            Err(Effect::Connect(_)) => Outcome::Connected(Err(unavailable())),
+            Err(Effect::Ask(..)) => Outcome::Asked(Err(unavailable())),
+            Err(Effect::KeepOutput(..)) => Outcome::OutputFile(Err(unavailable())),
+            Err(Effect::Checkpoint(_)) => Outcome::Checkpointed(Err(unavailable())),
+            Err(Effect::ListWorktrees) => Outcome::Worktrees(Vec::new()),
+            // There are no servers and no worktrees to end or remove.
+            Err(_) => Outcome::Finished,
+        }
+    }
+
+    async fn message(&self, message: Message) {
+        // An error of the receiver does not stop the session.
+        let is_result = matches!(message, Message::Result(_));
+        let _ = JsFuture::from(self.js.message(&message.to_line(), is_result)).await;
+    }
+
+    fn opened(&self, session: SessionId) {
+        self.js.opened(&session.to_string());
+    }
+
+    fn fault(&self, fault: Fault) {
+        self.js.fault(&fault.to_string());
+    }
+
+    fn warning(&self, text: &str) {
+        self.js.warning(text);
+    }
+
+    fn release(&self, lease: &Lease) {
+        self.kept.release(lease);
+    }
+
+    // The methods below are for engines that speak the line protocol, keep journals or read files.
+
+    async fn room(&self) {}
+
+    fn line(&self, _: String) {}
+
+    fn refusal(&self, _: &str) {}
+
+    fn note(&self, _: Topic, _: &str) {}
+
+    fn journal(&self, _: SessionId, _: &str) {}
+
+    fn forget(&self, _: ConfigNumber) {}
+
+    fn disconnect(&self, _: ConnectionId) {}
+}
