@@ -102,9 +102,16 @@ function denied(rules) {
 function spec(options, tools, hooks, cwd) {
   return {
     model: options.model,
+    fallback_model: options.fallbackModel,
     max_tokens: options.maxTokens,
     system: options.systemPrompt,
     tools,
+    core_tools: coreTools(options),
+    agents: options.agents,
+    agent: options.agent,
+    tasks: { agent_tool: 'agent' },
+    output: output(options.outputFormat),
+    persist: keeping(options).persist,
     hooks,
     include_hook_events: options.includeHookEvents,
     thinking: thinking(options.thinking),
@@ -131,6 +138,19 @@ function spec(options, tools, hooks, cwd) {
     environment: { ...options.environment, cwd },
     prices: options.prices,
   };
+}
+
+/** The tools that the loop runs itself: those that are named, and what starts and stops agents if there are any. */
+function coreTools({ coreTools = [], agents }) {
+  const ofAgents = agents && Object.keys(agents).length > 0 ? ['Agent', 'TaskOutput', 'TaskStop'] : [];
+  const names = new Set([...coreTools, ...ofAgents].map((name) => (name === 'Agent' ? 'Task' : name)));
+  return [...names];
+}
+
+function output(format) {
+  if (!format) return undefined;
+  if (format.type !== 'json_schema') throw new Error(`outputFormat: there is no type ${JSON.stringify(format.type)}, only "json_schema"`);
+  return { schema: format.schema };
 }
 
 function thinking(config) {

@@ -1,6 +1,9 @@
 /** The contract of session stores, as checks. */
 import { init, ofTestkit } from './wasm.js';
 
+/** After so long, every clock has gone on. */
+const PAUSE_MS = 20;
+
 /**
  * Checks whether a store keeps the contract that is written down at `SessionStore`; gives what is broken, each a sentence.
  *
@@ -17,5 +20,9 @@ import { init, ofTestkit } from './wasm.js';
  */
 export async function checkStore(place) {
   await init();
-  return ofTestkit('checkStore')(place);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  return ofTestkit('checkStore')(() => {
+    const opened = place();
+    return { store: () => opened.store(), pause };
+  });
 }

@@ -33,31 +33,51 @@ class MemoryDatabase {
     return this.write(work);
   }
 
-  /** One after the other; what a transaction that fails has set is forgotten. */
+  /** One after the other; what a transaction that fails has changed is put back. */
   write(work) {
     const run = this.#last.then(async () => {
-      const changes = [];
-      const result = await work({
-        get: async (key) => this.#group(key)?.get(JSON.stringify(key)),
-        entries: async (prefix) => this.#entries(prefix),
-        set: (key, value) => changes.push(() => this.#set(key, value)),
-        remove: async (prefix) => changes.push(() => this.#remove(prefix)),
-      });
-      for (const change of changes) change();
-      return result;
+      const undo = [];
+      try {
+        return await work({
+          get: async (key) => this.#get(key),
+          entries: async (prefix) => this.#entries(prefix),
+          set: (key, value) => {
+            const before = this.#get(key);
+            undo.push(() => this.#set(key, before));
+            this.#set(key, value);
+          },
+          remove: async (prefix) => {
+            for (const [key, value] of this.#entries(prefix)) {
+              undo.push(() => this.#set(key, value));
+              this.#set(key, undefined);
+            }
+          },
+        });
+      } catch (error) {
+        for (const step of undo.reverse()) step();
+        throw error;
+      }
     });
     this.#last = run.catch(() => {});
     return run;
+  }
+
+  #get(key) {
+    return this.#group(key)?.get(JSON.stringify(key));
   }
 
   #group(key) {
     return this.#groups.get(groupOf(key));
   }
 
+  /** Sets a value; `undefined` takes it away. */
   #set(key, value) {
-    const group = groupOf(key);
-    if (!this.#groups.has(group)) this.#groups.set(group, new Map());
-    this.#groups.get(group).set(JSON.stringify(key), value);
+    const name = groupOf(key);
+    const group = this.#groups.get(name) ?? new Map();
+    if (value === undefined) group.delete(JSON.stringify(key));
+    else group.set(JSON.stringify(key), value);
+    if (group.size === 0) this.#groups.delete(name);
+    else this.#groups.set(name, group);
   }
 
   #entries(prefix) {
@@ -69,14 +89,6 @@ class MemoryDatabase {
 
   #below(start) {
     return [...this.#groups].filter(([name]) => name.startsWith(start)).map(([, group]) => group);
-  }
-
-  #remove(prefix) {
-    for (const [key] of this.#entries(prefix)) {
-      const group = groupOf(key);
-      this.#groups.get(group)?.delete(JSON.stringify(key));
-      if (this.#groups.get(group)?.size === 0) this.#groups.delete(group);
-    }
   }
 }
 

@@ -12,7 +12,7 @@ use windlass_testkit::store::{Place, check};
 use crate::store::{JsStore, SessionStore};
 
 /// Resolves to the broken promises of a store, each a text. `place` is called for each check and gives a new, empty place: an
-/// object whose `store()` opens a store over it, or a promise of one.
+/// object whose `store()` opens a store over it, or a promise of one, and whose `pause()` resolves when the clock has gone on.
 #[wasm_bindgen(js_name = checkStore)]
 pub fn check_store(place: Function) -> Promise {
     future_to_promise(async move {
@@ -30,6 +30,10 @@ extern "C" {
     /// A store, or a promise of one.
     #[wasm_bindgen(method)]
     fn store(this: &PlaceOfPage) -> JsValue;
+
+    /// Resolves when the clock has gone on.
+    #[wasm_bindgen(method)]
+    fn pause(this: &PlaceOfPage) -> Promise;
 }
 
 struct JsPlace(PlaceOfPage);
@@ -45,6 +49,11 @@ impl Place for JsPlace {
             _end: Rc::new(CloseOnDrop(store)),
         }
     }
+
+    async fn pause(&self) {
+        // There is nothing to wait for if it does not work.
+        let _ = JsFuture::from(self.0.pause()).await;
+    }
 }
 
 /// A store whose leases end when it is dropped, as those of a process that ends.
@@ -58,7 +67,8 @@ struct CloseOnDrop(SessionStore);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.close();
+        // Its leases end then, or a check finds out that they do not.
+        let _ = self.0.close();
     }
 }
 

@@ -12,22 +12,22 @@ use crate::imports::reason;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The functions of a store. Sessions are named by their ids, leases by a session and an epoch.
+    /// The functions of a store, all of which may throw. Sessions are named by their ids, leases by a session and an epoch.
     #[derive(Debug, Clone)]
     pub type SessionStore;
 
     /// Resolves to the epoch of a lease for a new session.
-    #[wasm_bindgen(method)]
-    fn create(this: &SessionStore, session: &str) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn create(this: &SessionStore, session: &str) -> Result<Promise, JsValue>;
 
     /// Resolves to the epoch of a lease for a session that is stored.
-    #[wasm_bindgen(method)]
-    fn open(this: &SessionStore, session: &str) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn open(this: &SessionStore, session: &str) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method)]
-    fn release(this: &SessionStore, session: &str, epoch: f64);
+    #[wasm_bindgen(method, catch)]
+    fn release(this: &SessionStore, session: &str, epoch: f64) -> Result<(), JsValue>;
 
-    #[wasm_bindgen(method)]
+    #[wasm_bindgen(method, catch)]
     fn append(
         this: &SessionStore,
         session: &str,
@@ -35,66 +35,66 @@ extern "C" {
         agent: Option<&str>,
         lines: &Array,
         snapshot: Option<Uint8Array>,
-    ) -> Promise;
+    ) -> Result<Promise, JsValue>;
 
     /// Resolves to `{ text, snapshot?: { bytes, isCurrent } }`, or to `undefined`.
-    #[wasm_bindgen(method)]
-    fn load(this: &SessionStore, session: &str, agent: Option<&str>) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn load(this: &SessionStore, session: &str, agent: Option<&str>) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method)]
+    #[wasm_bindgen(method, catch)]
     fn put(
         this: &SessionStore,
         session: &str,
         epoch: f64,
         name: &str,
         document: &Uint8Array,
-    ) -> Promise;
+    ) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method)]
+    #[wasm_bindgen(method, catch)]
     fn extend(
         this: &SessionStore,
         session: &str,
         epoch: f64,
         name: &str,
         bytes: &Uint8Array,
-    ) -> Promise;
+    ) -> Result<Promise, JsValue>;
 
     /// Resolves to a `Uint8Array`, or to `undefined`.
-    #[wasm_bindgen(method)]
-    fn get(this: &SessionStore, session: &str, name: &str) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn get(this: &SessionStore, session: &str, name: &str) -> Result<Promise, JsValue>;
 
     /// Resolves to an array of `{ id, modified }`.
-    #[wasm_bindgen(method)]
-    fn list(this: &SessionStore) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn list(this: &SessionStore) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method)]
-    fn delete(this: &SessionStore, session: &str) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn delete(this: &SessionStore, session: &str) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method)]
-    fn place(this: &SessionStore, session: &str, agent: Option<&str>) -> String;
+    #[wasm_bindgen(method, catch)]
+    fn place(this: &SessionStore, session: &str, agent: Option<&str>) -> Result<String, JsValue>;
 
-    #[wasm_bindgen(method, js_name = documentPlace)]
-    fn document_place(this: &SessionStore, session: &str, name: &str) -> String;
+    #[wasm_bindgen(method, catch, js_name = documentPlace)]
+    fn document_place(this: &SessionStore, session: &str, name: &str) -> Result<String, JsValue>;
 
     /// Resolves to a `Uint8Array`, or to `undefined`.
-    #[wasm_bindgen(method)]
-    fn settings(this: &SessionStore, of: &str) -> Promise;
+    #[wasm_bindgen(method, catch)]
+    fn settings(this: &SessionStore, of: &str) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method, js_name = replaceSettings)]
+    #[wasm_bindgen(method, catch, js_name = replaceSettings)]
     fn replace_settings(
         this: &SessionStore,
         of: &str,
         read: Option<&str>,
         settings: &Uint8Array,
-    ) -> Promise;
+    ) -> Result<Promise, JsValue>;
 
-    #[wasm_bindgen(method, js_name = settingsPlace)]
-    fn settings_place(this: &SessionStore, of: &str) -> Option<String>;
+    #[wasm_bindgen(method, catch, js_name = settingsPlace)]
+    fn settings_place(this: &SessionStore, of: &str) -> Result<Option<String>, JsValue>;
 
     /// Releases all leases.
     #[cfg(feature = "testkit")]
-    #[wasm_bindgen(method)]
-    pub(crate) fn close(this: &SessionStore);
+    #[wasm_bindgen(method, catch)]
+    pub(crate) fn close(this: &SessionStore) -> Result<(), JsValue>;
 }
 
 /// A store of the page, as the engine calls it.
@@ -150,14 +150,18 @@ impl<'a> About<'a> {
         self.error(&JsError::new(&format!("the store gave {what}")).into())
     }
 
-    async fn done(self, promise: Promise) -> Result<JsValue, StoreError> {
-        let settled = JsFuture::from(promise).await;
+    async fn done(self, asked: Result<Promise, JsValue>) -> Result<JsValue, StoreError> {
+        let settled = match asked {
+            // What is no promise is as good as one that is kept.
+            Ok(promise) => JsFuture::from(Promise::resolve(&promise)).await,
+            Err(exception) => Err(exception),
+        };
         settled.map_err(|exception| self.error(&exception))
     }
 
     /// Bytes or nothing.
-    async fn bytes(self, promise: Promise) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = self.done(promise).await?;
+    async fn bytes(self, asked: Result<Promise, JsValue>) -> Result<Option<Vec<u8>>, StoreError> {
+        let value = self.done(asked).await?;
         if value.is_undefined() || value.is_null() {
             return Ok(None);
         }
@@ -171,7 +175,7 @@ impl JsStore {
     async fn lease(
         session: SessionId,
         doing: &'static str,
-        asked: Promise,
+        asked: Result<Promise, JsValue>,
     ) -> Result<Lease, StoreError> {
         let about = About::session(doing, session);
         let epoch = about.done(asked).await?.as_f64();
@@ -228,7 +232,8 @@ impl Store for JsStore {
     }
 
     fn release(&self, lease: &Lease) {
-        self.0.release(&lease.session.to_string(), epoch(lease));
+        // A store that cannot release it has lost it anyway.
+        let _ = self.0.release(&lease.session.to_string(), epoch(lease));
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError> {
@@ -312,11 +317,13 @@ impl Store for JsStore {
     }
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
-        self.0.place(&session.to_string(), agent)
+        self.0
+            .place(&session.to_string(), agent)
+            .unwrap_or_default()
     }
 
     fn document_place(&self, session: SessionId, name: &str) -> String {
-        self.0.document_place(&session.to_string(), name)
+        (self.0.document_place(&session.to_string(), name)).unwrap_or_default()
     }
 
     async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
@@ -336,6 +343,6 @@ impl Store for JsStore {
     }
 
     fn settings_place(&self, of: Destination) -> Option<String> {
-        self.0.settings_place(name_of(of))
+        self.0.settings_place(name_of(of)).unwrap_or_default()
     }
 }

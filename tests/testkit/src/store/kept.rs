@@ -228,18 +228,13 @@ pub(super) async fn listed(place: &impl Place) -> Result<(), String> {
     for n in 1..4 {
         let lease = done("create", store.create(session(n)).await)?;
         append(&store, &lease, &[line(1)]).await?;
-        wait_for_another_moment();
+        place.pause().await;
         leases.push(lease);
     }
     append(&store, &leases[0], &[line(2)]).await?;
     let list = done("list", store.list().await)?;
     let found: Vec<SessionId> = list.iter().map(|listed| listed.id).collect();
     same("the list", found, [1, 3, 2].map(session).to_vec())
-}
-
-/// File timestamps have the resolution of the system's clock, which advances a few hundred times a second.
-fn wait_for_another_moment() {
-    std::thread::sleep(std::time::Duration::from_millis(20));
 }
 
 pub(super) async fn titles_and_forks(place: &impl Place) -> Result<(), String> {

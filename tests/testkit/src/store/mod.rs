@@ -43,6 +43,13 @@ pub trait Place {
     /// Truncates a transcript in the middle of its last line, as a process that is killed while writing may leave it. A store
     /// that cannot be left in this state need not do anything.
     fn tear(&self, _session: SessionId) {}
+
+    /// Waits until the clock of the store has gone on: timestamps of files advance a few hundred times a second. By default the
+    /// thread sleeps, which only works where there are threads.
+    fn pause(&self) -> impl Future<Output = ()> {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::future::ready(())
+    }
 }
 
 /// A broken promise of the contract.
