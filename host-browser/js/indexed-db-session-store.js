@@ -88,7 +88,7 @@ class Transactions {
         // It has ended by itself, and says why.
         await over;
       }
-      throw error;
+      throw error instanceof DOMException ? said(error) : error;
     }
     await over;
     return result;
