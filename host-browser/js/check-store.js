@@ -1,5 +1,5 @@
 /** The contract of session stores, as checks. */
-import { init, ofTestkit } from './wasm.js';
+import { checkStore as check, initTestkit } from './testkit-wasm.js';
 
 /** After so long, every clock has gone on. */
 const PAUSE_MS = 20;
@@ -19,9 +19,9 @@ const PAUSE_MS = 20;
  * @returns {Promise<string[]>}
  */
 export async function checkStore(place) {
-  await init();
+  await initTestkit();
   const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  return ofTestkit('checkStore')(() => {
+  return check(() => {
     const opened = place();
     return { store: () => opened.store(), pause };
   });

@@ -4,8 +4,18 @@
 export interface AgentOptions {
   /** The model, exactly as the server knows it. */
   model?: string;
-  /** The system prompt. Nothing is added to it. */
-  systemPrompt?: string;
+  /** The model that is asked when this one is overloaded. */
+  fallbackModel?: string;
+  /** The system prompt: a text, to which nothing is added, or the preset. */
+  systemPrompt?: string | { type: 'preset'; preset: 'claude_code'; append?: string };
+  /** Agents that the model can start, by name; with some, the tools that start and stop them are there too. */
+  agents?: Record<string, AgentDefinition>;
+  /** The agent that the session runs as. */
+  agent?: string;
+  /** Tools of the loop itself, by name: `TodoWrite`, `AskUserQuestion`, `ExitPlanMode`, … */
+  coreTools?: string[];
+  /** The answer is a value of this JSON Schema, in the result's `structured_output`. */
+  outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
   /** Closures as tools: see {@link tool}. */
   tools?: Tool[];
   /** Components with tools: see {@link Plugin} and `windlass/files`. */
@@ -67,6 +77,21 @@ export interface AgentOptions {
   /** A price file, for models that this version does not know. */
   prices?: object;
 
+  /** Where sessions are kept. Without one, nothing is, and no session can go on later. */
+  sessionStore?: SessionStore;
+  /** Whether sessions are written to the store; default yes. */
+  persistSession?: boolean;
+  /** The session that goes on, by its id. */
+  resume?: string;
+  /** Whether the session that was written to last goes on. */
+  continue?: boolean;
+  /** Whether what goes on does so in a copy, under a new id. */
+  forkSession?: boolean;
+  /** The message up to which the session goes on, by its id. */
+  resumeSessionAt?: string;
+  /** Takes what a person should know, such as a store that does not write; by default it is a warning on the console. */
+  onWarning?: (text: string) => void;
+
   /** 32 random bytes that the ids come from; fresh ones if left out. */
   seed?: Uint8Array;
   /** The session's id, a UUID. */
@@ -74,6 +99,18 @@ export interface AgentOptions {
   clock?: Clock;
   /** Further facts that the first message of a run reports. */
   environment?: Record<string, unknown>;
+}
+
+/** An agent that the model can start (Agent SDK reference, `AgentDefinition`). */
+export interface AgentDefinition {
+  /** When to use it, for the model. */
+  description: string;
+  prompt: string;
+  tools?: string[];
+  disallowedTools?: string[];
+  model?: string;
+  maxTurns?: number;
+  permissionMode?: PermissionMode;
 }
 
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
@@ -191,7 +228,87 @@ export interface Session {
   setPermissionMode(mode: PermissionMode): Promise<void>;
   /** Without a name it is the model of the agent again. */
   setModel(model?: string): Promise<void>;
+  /** Stops a background task by its id. */
+  stopTask(id: string): Promise<void>;
+  /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
+  close(): Promise<void>;
+  /** The same, at the end of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
+
+/**
+ * Where sessions are kept: transcripts (lines of JSON, one transcript for each session and one for each of its subagents), documents
+ * by name, and settings. {@link MemorySessionStore} and {@link IndexedDbSessionStore} are stores; for one of your own, such as a
+ * database behind a server, `checkStore` of `windlass/testkit` shows whether it keeps this contract:
+ *
+ * - Lines are kept in the order in which they were appended. When `append` resolves, its lines are safe; when it rejects, none of
+ *   them counts.
+ * - A session has one writer at a time, who has its lease: `create` and `open` give the epoch of a lease, each later one of a
+ *   session a higher number, and the leases of a page or process end with it. Readers need none.
+ * - What cannot be done rejects. A `kind` of the error says why, where the session is to be told apart: `busy` (somebody else has
+ *   the lease), `stale` (the lease has ended), `exists` (a new session that has lines), `unknown` (nothing is kept under this id),
+ *   `changed` (settings that are not what was read). {@link StoreError} has one.
+ */
+export interface SessionStore {
+  /** A lease for a new session. Nothing need be kept before its first line. */
+  create(session: string): Promise<number>;
+  /** A lease for a session that has lines. */
+  open(session: string): Promise<number>;
+  /** Ends a lease. One that has ended is passed over. */
+  release(session: string, epoch: number): void;
+  /** Appends lines without line ends, all or none. No lines and no snapshot: nothing is kept. */
+  append(session: string, epoch: number, agent: string | undefined, lines: string[], snapshot?: Uint8Array): Promise<void>;
+  /** The transcript of a session or of one of its subagents, each line with its end; `undefined` if it has no line. */
+  load(
+    session: string,
+    agent?: string,
+  ): Promise<{ text: string; snapshot?: { bytes: Uint8Array; isCurrent: boolean } } | undefined>;
+  /** Keeps a document, in place of the one of its name. */
+  put(session: string, epoch: number, name: string, document: Uint8Array): Promise<void>;
+  /** Adds bytes to a document, which begins with them if there is none. */
+  extend(session: string, epoch: number, name: string, bytes: Uint8Array): Promise<void>;
+  get(session: string, name: string): Promise<Uint8Array | undefined>;
+  /** The sessions that have lines, those that were appended to last first; `modified` in milliseconds since 1970. */
+  list(): Promise<{ id: string; modified: number }[]>;
+  /** Deletes a session that has no writer, with all that is kept for it. */
+  delete(session: string): Promise<void>;
+  /** Where a person finds a transcript, in the store's own terms. */
+  place(session: string, agent?: string): string;
+  documentPlace(session: string, name: string): string;
+  /** The settings of a destination (`userSettings`, `projectSettings`, `localSettings`), a text of JSON. */
+  settings(of: string): Promise<Uint8Array | undefined>;
+  /** Replaces settings if they are what was read: `read` is the SHA-256 of that in hexadecimal digits. */
+  replaceSettings(of: string, read: string | undefined, settings: Uint8Array): Promise<void>;
+  /** Where a person finds settings; `undefined` for those that are not kept. */
+  settingsPlace(of: string): string | undefined;
+  /** Ends all leases. */
+  close(): void;
+}
+
+/** A session that cannot be read or written. */
+export class StoreError extends Error {
+  constructor(kind: 'busy' | 'stale' | 'exists' | 'unknown' | 'changed', message: string);
+  readonly kind: 'busy' | 'stale' | 'exists' | 'unknown' | 'changed';
+}
+
+/** Keeps sessions as long as the page or process lives. */
+export class MemorySessionStore implements SessionStore {
+  constructor();
+  /** Another store over the same sessions, as another tab would have. */
+  again(): MemorySessionStore;
+}
+export interface MemorySessionStore extends SessionStore {}
+
+/**
+ * Keeps sessions in the browser, beyond the page (IndexedDB). A session is written to by one tab at a time (Web Locks), so the page
+ * has to come from `https:` or from this machine.
+ */
+export class IndexedDbSessionStore implements SessionStore {
+  private constructor();
+  /** Opens the sessions under a name, which other pages of the same origin can open as well; default `windlass`. */
+  static open(name?: string): Promise<IndexedDbSessionStore>;
+}
+export interface IndexedDbSessionStore extends SessionStore {}
 
 /**
  * The messages of an answer. Leaving the loop stops the run; when the signal of the query fires, it is stopped and the

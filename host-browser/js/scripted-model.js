@@ -1,6 +1,6 @@
 /** A model that says what a script tells it to say (docs/scripted-model.md). */
 import { SystemClock } from './clock.js';
-import { init, ofTestkit } from './wasm.js';
+import { ScriptedModel as Model, initTestkit } from './testkit-wasm.js';
 
 /**
  * Stands in for the network: give its `fetch` to an agent.
@@ -24,8 +24,7 @@ export class ScriptedModel {
    * @param {{ variables?: Record<string, string>, clock?: object }} [options]
    */
   static async load(script, { variables = {}, clock = new SystemClock() } = {}) {
-    await init();
-    const Model = ofTestkit('ScriptedModel');
+    await initTestkit();
     const text = typeof script === 'string' ? script : JSON.stringify(script);
     return new ScriptedModel(new Model(text, Object.entries(variables).flat()), clock);
   }

@@ -1,4 +1,4 @@
-import type { Clock } from './index.js';
+import type { Clock, SessionStore } from './index.js';
 
 /** A model that follows a script (docs/scripted-model.md): give its `fetch` to an agent. */
 export class ScriptedModel {
@@ -19,3 +19,13 @@ export class VirtualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   during(work: Promise<unknown>): void;
 }
+
+/**
+ * Checks whether a store keeps the contract of {@link SessionStore}; gives what is broken, each a sentence.
+ *
+ * @param place gives a new, empty place for each check; its `store()` opens a store over it, as another tab or process would
+ */
+export function checkStore(place: () => { store(): SessionStore | Promise<SessionStore> }): Promise<string[]>;
+
+/** Loads the test kit, where its module comes from somewhere else than the file beside it. */
+export function initTestkit(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>): Promise<void>;

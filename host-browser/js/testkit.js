@@ -2,3 +2,4 @@
 export { checkStore } from './check-store.js';
 export { ScriptedModel } from './scripted-model.js';
 export { VirtualClock } from './clock.js';
+export { initTestkit } from './testkit-wasm.js';

@@ -18,8 +18,8 @@ pub(crate) struct Artefacts {
     pub(crate) core: PathBuf,
     /// The simulation as a module, to compare it with the native one.
     pub(crate) simulation: PathBuf,
-    /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `files/` with the
-    /// file tools for engines without components, and `demo/`, a page.
+    /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `windlass_browser_testkit.js`
+    /// with that of the test kit, `files/` with the file tools for engines without components, and `demo/`, a page.
     pub(crate) browser: PathBuf,
 }
 
@@ -30,11 +30,13 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     copy(&host.join("js"), &browser)?;
     copy(&host.join("demo"), &browser.join("demo"))?;
     // Built one by one: together, the core would be compiled with the features that only the browser module enables.
+    let modules = workspace.wasm_target().join(TARGET).join("wasm");
+    let module = modules.join("windlass_browser.wasm");
     for (package, features) in [
         ("windlass-wasm-core", ""),
-        // The tests and the page use the scripted model.
-        ("windlass-browser", "testkit"),
         ("windlass-simulate", ""),
+        ("windlass-browser", "testkit"),
+        ("windlass-browser", ""),
     ] {
         process::run(workspace.wasm_cargo("build")?.args([
             "--lib",
@@ -43,19 +45,15 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
             "--features",
             features,
         ]))?;
+        // Under a name of its own: who loads an agent does not load the test kit with it.
+        if features == "testkit" {
+            let copy = modules.join("windlass_browser_testkit.wasm");
+            fs::copy(&module, &copy)
+                .with_context(|| format!("cannot copy {}", module.display()))?;
+            bindgen(workspace, &copy, &browser)?;
+        }
     }
-    // Its output is not used yet; it shows that the engine needs no system.
-    process::run(
-        workspace
-            .wasm_cargo("check")?
-            .args(["--lib", "--package", "windlass-engine"]),
-    )?;
-    let modules = workspace.wasm_target().join(TARGET).join("wasm");
-    let module = modules.join("windlass_browser.wasm");
-    heavy(
-        workspace,
-        ["bindgen".as_ref(), module.as_os_str(), browser.as_os_str()],
-    )?;
+    bindgen(workspace, &module, &browser)?;
     let core = workspace.target.join("core");
     fs::create_dir_all(&core).with_context(|| format!("cannot create {}", core.display()))?;
     let core = core.join("windlass_core.wasm");
@@ -68,6 +66,14 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         simulation: modules.join("windlass_simulate.wasm"),
         browser,
     })
+}
+
+/// Writes the JavaScript of a module, and the module as it is loaded.
+fn bindgen(workspace: &Workspace, module: &Path, browser: &Path) -> Result<()> {
+    heavy(
+        workspace,
+        ["bindgen".as_ref(), module.as_os_str(), browser.as_os_str()],
+    )
 }
 
 fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {
