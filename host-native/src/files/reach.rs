@@ -62,6 +62,13 @@ impl Reach {
         })
     }
 
+    /// The index of the tree with this path, if there is one.
+    #[must_use]
+    pub fn tree_of(&mut self, path: &str) -> Option<usize> {
+        self.open();
+        self.trees.iter().position(|tree| tree.path() == path)
+    }
+
     /// Whether the call has read something of a file, or has written it, by this absolute path.
     #[must_use]
     pub fn has_handled(&self, path: &str) -> bool {

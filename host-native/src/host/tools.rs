@@ -67,8 +67,18 @@ impl RunTool for crate::plugins::Plugin {
     }
 
     fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunTool>> {
-        let state = shares.in_place_of(self.session_state()?, PluginState::of_session);
-        Some(Arc::new(self.remembering(state)))
+        let state = self.session_state();
+        let state = state.map(|common| shares.in_place_of(common, PluginState::of_session));
+        let instance = self.session_instance();
+        let instance = instance.map(|common| shares.in_place_of(common, || common.anew()));
+        if state.is_none() && instance.is_none() {
+            return None;
+        }
+        let plugin = self.in_instance_of_session(instance);
+        Some(Arc::new(match state {
+            Some(state) => plugin.remembering(state),
+            None => plugin,
+        }))
     }
 }
 

@@ -4,7 +4,7 @@ use windlass_core::tool::Access;
 
 use super::{
     authority::Authority,
-    declaration::DeclaredAccess,
+    declaration::{DeclaredAccess, InstanceScope},
     grant::{ComponentGrant, GrantError},
     inspect::Inspection,
     state::StateScope,
@@ -56,6 +56,9 @@ impl Inspection {
             StateScope::None => {}
             StateScope::Session => asks.push("remember while a session lasts".to_owned()),
             StateScope::Durable => asks.push("remember for good".to_owned()),
+        }
+        if declaration.instance == InstanceScope::Session {
+            asks.push("keep its memory for the session".to_owned());
         }
         asks.extend(
             declaration

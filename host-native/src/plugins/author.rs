@@ -12,7 +12,8 @@ use windlass_core::{host::CancelSignal, tool::FsGrant};
 use super::{
     CallLimits,
     authority::Bound,
-    call::Call,
+    call::store,
+    call_state::CallPart,
     component::{PluginHost, PluginHostConfig},
     engine::Runtime,
     inspect::Inspection,
@@ -103,15 +104,15 @@ fn ask(component: &[u8]) -> Result<String, AuthorError> {
         cwd: "/".to_owned(),
         ..FsGrant::default()
     };
-    let call = Call {
-        component: EXPORT.into(),
-        watch: Watch::new(TIME, CancelSignal::new(), Arc::default()),
-        reach: Files::default().reach(&nothing)?,
-        bound: Bound::default(),
-        reports: Reports::new(None),
-    };
+    let call = CallPart::new(
+        Watch::new(TIME, CancelSignal::new(), Arc::default()),
+        Files::default().reach(&nothing)?,
+        Bound::default(),
+        Reports::new(None),
+        &limits,
+    );
     let host = PluginHost::new(PluginHostConfig::default());
-    let mut store = call.begin(&host, &runtime, &limits);
+    let mut store = store(call, &EXPORT.into(), &host, &runtime, &limits);
     let _ticking = runtime.ticker.ticking();
     let failed = |error: wasmtime::Error| AuthorError::Failed(trap_text(&error));
     let instance = linked.instantiate(&mut store).map_err(failed)?;

@@ -1,4 +1,5 @@
-//! One call, or one run of a hook: a store, an instance, a result.
+//! One call, or one run of a hook: a store, an instance, a result. A component that keeps its instance has one for the calls of its
+//! session.
 
 use std::{
     borrow::Cow,
@@ -10,7 +11,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::mpsc, task::JoinError};
+use futures_util::future::Either;
+use tokio::sync::mpsc;
 use wasmtime::{Store, UpdateDeadline};
 use windlass_core::{
     host::CancelSignal,
@@ -19,29 +21,36 @@ use windlass_core::{
 
 use super::{
     CallLimits,
-    authority::Bound,
     bindings::windlass::plugin::types as wit,
+    call_state::{CallPart, CallState, InstancePart},
     component::{Plugin, PluginHost},
     engine::Runtime,
-    host::{CallState, MAX_NOTES},
-    limits::Meter,
     linked::Linked,
-    network::Exchanges,
+    off_thread::{off_thread, spawned},
     outcome::{CallError, Stopped, Watch, trap_text},
     progress::Reports,
     result::{output, output_size},
+    session_instance::{NoTurn, Turn},
+    tool_instance::ToolInstance,
     usage::CallUsage,
-    wasi::state::Wasi,
 };
-use crate::files::Reach;
 
 impl Plugin {
     /// Runs a call to its end on the current thread. Any failure is an error result with the reason.
     ///
-    /// Blocks during computation and file access. On an async runtime, use [`Plugin::call`].
+    /// Blocks during computation and file access, and while another call has the instance of the session. On an async runtime, use
+    /// [`Plugin::call`].
     #[must_use]
     pub fn call_blocking(&self, call: &ToolCall, cancel: &CancelSignal) -> ToolResult {
-        self.run(call, cancel, &Arc::default(), Reports::new(None))
+        let abandoned = Arc::default();
+        let turn = self.session_instance().map(|instance| {
+            self.ready(cancel, &abandoned)?;
+            instance
+                .turn_blocking(&self.watch(call, cancel, &abandoned))
+                .map_err(|fault| self.without_turn(call, &fault))
+        });
+        turn.transpose()
+            .and_then(|turn| self.run(call, cancel, &abandoned, Reports::new(None), turn))
             .unwrap_or_else(|error| ToolResult::error(error.to_string()))
     }
 
@@ -81,7 +90,26 @@ impl Plugin {
         reports: Reports,
     ) -> impl Future<Output = ToolResult> + Send + use<> {
         let plugin = self.clone();
-        let done = off_thread(move |abandoned| plugin.run(&call, &cancel, &abandoned, reports));
+        let done = match self.session_instance().cloned() {
+            None => Either::Left(off_thread(move |abandoned| {
+                plugin.run(&call, &cancel, &abandoned, reports, None)
+            })),
+            Some(instance) => Either::Right(spawned(|abandoned| async move {
+                let (all, cancelled, gone) = (plugin.clone(), cancel.clone(), abandoned.clone());
+                let ready = move || all.ready(&cancelled, &gone).map(drop);
+                if let Err(fault) = tokio::task::spawn_blocking(ready).await? {
+                    return Ok(Err(fault));
+                }
+                // No thread is blocked while it waits for the calls before it.
+                let watch = plugin.watch(&call, &cancel, &abandoned);
+                let turn = match instance.turn(&watch).await {
+                    Ok(turn) => turn,
+                    Err(fault) => return Ok(Err(plugin.without_turn(&call, &fault))),
+                };
+                let run = move || plugin.run(&call, &cancel, &abandoned, reports, Some(turn));
+                tokio::task::spawn_blocking(run).await
+            })),
+        };
         async move {
             match done.await {
                 Ok(Ok(result)) => result,
@@ -94,35 +122,88 @@ impl Plugin {
         }
     }
 
+    /// The watch of a call that waits for its turn, which its time limit holds for, too.
+    fn watch(&self, call: &ToolCall, cancel: &CancelSignal, abandoned: &Arc<AtomicBool>) -> Watch {
+        Watch::new(self.time(call), cancel.clone(), Arc::clone(abandoned))
+    }
+
+    fn time(&self, call: &ToolCall) -> Duration {
+        let own = call.timeout_ms;
+        own.map_or(self.0.limits.time, |ms| Duration::from_millis(ms.into()))
+    }
+
+    fn without_turn(&self, call: &ToolCall, fault: &NoTurn) -> CallError {
+        let component = self.name().to_owned();
+        match fault {
+            NoTurn::Crowded(waiting) => CallError::Crowded {
+                component,
+                waiting: *waiting,
+            },
+            NoTurn::Stopped(Stopped::OutOfTime) => CallError::Occupied {
+                component,
+                after: self.time(call),
+            },
+            NoTurn::Stopped(_) => CallError::Cancelled,
+        }
+    }
+
     fn run(
         &self,
         call: &ToolCall,
         cancel: &CancelSignal,
         abandoned: &Arc<AtomicBool>,
         reports: Reports,
+        turn: Option<Turn>,
     ) -> Result<ToolResult, CallError> {
         let limits = &self.0.limits;
-        let time = call
-            .timeout_ms
-            .map_or(limits.time, |ms| Duration::from_millis(ms.into()));
         let grant = self.reachable(&call.grant, self.most_access(&call.name));
         let terms = Terms {
             grant: &grant,
-            time,
+            time: self.time(call),
+            waited: turn.as_ref().map_or(Duration::ZERO, |turn| turn.waited),
             cancel,
             abandoned,
         };
-        let result = self.in_instance(&terms, reports, |linked, store| {
-            let tools = linked.tools()?.instantiate(&mut *store)?;
-            let mut result = tools.call_call(&mut *store, &input(call))?;
-            let state = store.data_mut();
-            state.output = output_size(&result);
-            state.may_call()?;
-            state.keep_written_files()?;
-            state.keep_own_observations(&mut result.observed, limits.observations);
-            Ok(result)
+        let (result, instance) = self.unless_benched(|| {
+            let begun = self.begin(&terms, reports)?;
+            let (linked, runtime) = (begun.linked, begun.runtime);
+            let (mut store, kept) = match turn.as_ref().and_then(Turn::take) {
+                Some(kept) => kept.given(begun.call),
+                None => (self.store(begun.call, runtime), None),
+            };
+            let (result, tools) = self.in_store(&terms, runtime, &mut store, |store| {
+                let tools = match kept {
+                    Some(tools) => tools,
+                    None => linked.tools()?.instantiate(&mut *store)?,
+                };
+                let mut result = tools.call_call(&mut *store, &input(call))?;
+                let state = store.data_mut();
+                state.call.output = output_size(&result);
+                state.may_call()?;
+                state.keep_written_files()?;
+                state.keep_own_observations(&mut result.observed, limits.observations);
+                Ok((result, tools))
+            })?;
+            // Without a turn, its memory is given back before the result is looked at.
+            let instance = turn.as_ref().map(|_| ToolInstance { store, tools });
+            Ok((result, instance))
         })?;
-        output(result, limits)
+        let result = output(result, limits)?;
+        if let Some((turn, instance)) = turn.zip(instance) {
+            self.keep(turn, instance);
+        }
+        Ok(result)
+    }
+
+    /// Keeps the instance of a call that gave a result for the next call of its session, with nothing of this one. One that has been
+    /// refused memory begins anew instead.
+    fn keep(&self, turn: Turn, instance: ToolInstance) {
+        let Ok(nothing) = self.0.host.config.files.reach(&FsGrant::default()) else {
+            return;
+        };
+        if !instance.store.data().instance.meter.refused_memory {
+            turn.bring_back(instance.with(CallPart::none(nothing, &self.0.limits)));
+        }
     }
 
     /// Runs work in a fresh instance, unless the component has trapped too often.
@@ -132,53 +213,84 @@ impl Plugin {
         reports: Reports,
         work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
+        self.unless_benched(|| {
+            let begun = self.begin(terms, reports)?;
+            let (linked, runtime) = (begun.linked, begun.runtime);
+            let mut store = self.store(begun.call, runtime);
+            self.in_store(terms, runtime, &mut store, |store| work(linked, store))
+        })
+    }
+
+    fn unless_benched<T>(
+        &self,
+        run: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
         let bench = &self.0.bench;
         if bench.is_benched() {
             return Err(CallError::Benched {
                 component: self.name().to_owned(),
             });
         }
-        let end = self.in_store(terms, reports, work);
+        let end = run();
         bench.ended(&end);
         end
     }
 
+    /// What a call has when it begins. Its time begins with the component being ready.
+    fn begin(&self, terms: &Terms<'_>, reports: Reports) -> Result<Begun<'_>, CallError> {
+        let linked = self.ready(terms.cancel, terms.abandoned)?;
+        let runtime = self.0.host.runtime();
+        let runtime = runtime.map_err(|reason| self.unavailable(reason))?;
+        let watch = Watch::new(
+            terms.time.saturating_sub(terms.waited),
+            terms.cancel.clone(),
+            Arc::clone(terms.abandoned),
+        );
+        let reach = self.0.host.config.files.reach(terms.grant)?;
+        let call = CallPart::new(watch, reach, self.1.clone(), reports, &self.0.limits);
+        Ok(Begun {
+            linked,
+            runtime,
+            call,
+        })
+    }
+
+    /// The component, compiled. Waiting for that is no part of the time of a call.
+    fn ready(&self, cancel: &CancelSignal, abandoned: &AtomicBool) -> Result<&Linked, CallError> {
+        let is_stopped = || cancel.is_cancelled() || abandoned.load(Ordering::Acquire);
+        let linked = self.0.ready(is_stopped);
+        linked.map_err(|fault| self.unprepared(fault))
+    }
+
+    fn store(&self, call: CallPart, runtime: &Runtime) -> Store<CallState> {
+        let loaded = &self.0;
+        store(call, &loaded.name, &loaded.host, runtime, &loaded.limits)
+    }
+
+    fn unavailable(&self, reason: &str) -> CallError {
+        CallError::Unavailable {
+            component: self.name().to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Runs work in the store of a call, up to what the call leaves behind.
     fn in_store<T>(
         &self,
         terms: &Terms<'_>,
-        reports: Reports,
-        work: impl FnOnce(&Linked, &mut Store<CallState>) -> wasmtime::Result<T>,
+        runtime: &Runtime,
+        store: &mut Store<CallState>,
+        work: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
-        let unavailable = |reason: &str| CallError::Unavailable {
-            component: self.name().to_owned(),
-            reason: reason.to_owned(),
-        };
-        let is_stopped = || terms.cancel.is_cancelled() || terms.abandoned.load(Ordering::Acquire);
-        let linked = self.0.ready(is_stopped);
-        let linked = linked.map_err(|fault| self.unprepared(fault))?;
-        let runtime = self.0.host.runtime().map_err(unavailable)?;
-        let config = &self.0.host.config;
-        let limits = &self.0.limits;
-        let call = Call {
-            component: Arc::clone(&self.0.name),
-            watch: Watch::new(
-                terms.time,
-                terms.cancel.clone(),
-                Arc::clone(terms.abandoned),
-            ),
-            reach: config.files.reach(terms.grant)?,
-            bound: self.1.clone(),
-            reports,
-        };
-        let mut store = call.begin(&self.0.host, runtime, limits);
+        let (config, limits) = (&self.0.host.config, &self.0.limits);
+        begin_counting(store, limits);
         if config.usage.is_some() {
             // Counted, not limited: deadlines end calls.
-            store
-                .set_fuel(u64::MAX)
-                .map_err(|error| unavailable(&error.to_string()))?;
+            let full = store.set_fuel(u64::MAX);
+            full.map_err(|error| self.unavailable(&error.to_string()))?;
         }
         let ticking = runtime.ticker.ticking();
-        let done = work(linked, &mut store).and_then(|result| {
+        let done = work(store).and_then(|result| {
             // What called too often and ended before anybody looked has called too often, too.
             store.data().may_call()?;
             store.data_mut().keep_written_files()?;
@@ -187,58 +299,48 @@ impl Plugin {
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {
-            sink.take(usage(&store, limits));
+            sink.take(usage(store, limits));
         }
         done.map_err(|error| failure(&error, store.data(), terms.time, limits))
     }
 }
 
-/// What is a call's own, among what it needs.
-pub(super) struct Call {
-    pub(super) component: Arc<str>,
-    pub(super) watch: Watch,
-    pub(super) reach: Reach,
-    pub(super) bound: Bound,
-    pub(super) reports: Reports,
+/// A call that can begin.
+struct Begun<'a> {
+    linked: &'a Linked,
+    runtime: &'a Runtime,
+    call: CallPart,
 }
 
-impl Call {
-    /// A store in which the call can begin, with its limits and its deadline.
-    pub(super) fn begin(
-        self,
-        host: &PluginHost,
-        runtime: &Runtime,
-        limits: &CallLimits,
-    ) -> Store<CallState> {
-        let state = CallState {
-            meter: Meter::new(limits),
-            watch: self.watch,
-            reach: self.reach,
-            component: self.component,
-            log: host.config.log.clone(),
-            log_left: limits.log,
-            output: 0,
-            handles: 0,
-            wasi: Wasi::default(),
-            calls: 0,
-            most_calls: limits.host_calls,
-            notes_left: MAX_NOTES,
-            bound: self.bound,
-            network: Arc::clone(&host.network),
-            exchanges: Exchanges::new(limits.http),
-            secrets: host.config.secrets.clone(),
-            reports: self.reports,
-        };
-        let mut store = Store::new(&runtime.engine, state);
-        store.limiter(|state| &mut state.meter);
-        store.set_hostcall_fuel(limits.transfer);
-        store.epoch_deadline_callback(|store| {
-            store.data().may_go_on()?;
-            Ok(UpdateDeadline::Continue(1))
-        });
-        store.set_epoch_deadline(1);
-        store
-    }
+/// A store of its own for a call.
+pub(super) fn store(
+    call: CallPart,
+    component: &Arc<str>,
+    host: &PluginHost,
+    runtime: &Runtime,
+    limits: &CallLimits,
+) -> Store<CallState> {
+    let instance = InstancePart::new(
+        Arc::clone(component),
+        host.config.log.clone(),
+        Arc::clone(&host.network),
+        host.config.secrets.clone(),
+        limits,
+    );
+    let mut store = Store::new(&runtime.engine, CallState { call, instance });
+    store.limiter(|state| &mut state.instance.meter);
+    store.epoch_deadline_callback(|store| {
+        store.data().may_go_on()?;
+        Ok(UpdateDeadline::Continue(1))
+    });
+    begin_counting(&mut store, limits);
+    store
+}
+
+/// Begins what wasmtime itself counts for a call.
+fn begin_counting(store: &mut Store<CallState>, limits: &CallLimits) {
+    store.set_hostcall_fuel(limits.transfer);
+    store.set_epoch_deadline(1);
 }
 
 /// What a run of a component is given.
@@ -247,32 +349,11 @@ pub(super) struct Terms<'a> {
     pub(super) grant: &'a FsGrant,
     /// The time from its start to its result.
     pub(super) time: Duration,
+    /// What has passed of it.
+    pub(super) waited: Duration,
     pub(super) cancel: &'a CancelSignal,
     /// Set when nobody waits for the result any more.
     pub(super) abandoned: &'a Arc<AtomicBool>,
-}
-
-/// Starts work on a thread of tokio's blocking pool. When the future is dropped, the flag that the work is given is set.
-pub(super) fn off_thread<T: Send + 'static>(
-    work: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
-) -> impl Future<Output = Result<T, JoinError>> + Send {
-    let abandon = AbandonOnDrop::default();
-    let abandoned = Arc::clone(&abandon.0);
-    let done = tokio::task::spawn_blocking(move || work(abandoned));
-    async move {
-        let _abandon = abandon;
-        done.await
-    }
-}
-
-/// Stops a call whose future was dropped.
-#[derive(Default)]
-struct AbandonOnDrop(Arc<AtomicBool>);
-
-impl Drop for AbandonOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
-    }
 }
 
 /// What a call used.
@@ -281,10 +362,10 @@ fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
     CallUsage {
         // Where nothing counts, nothing is left over.
         fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
-        memory: state.meter.memory(limits),
-        host_calls: state.calls,
-        output: state.output,
-        log: limits.log - state.log_left,
+        memory: state.instance.meter.memory(limits),
+        host_calls: state.call.calls,
+        output: state.call.output,
+        log: limits.log - state.call.log_left,
     }
 }
 
@@ -317,7 +398,7 @@ fn failure(
         Some(Stopped::Handles) => CallError::Handles,
         Some(Stopped::HostCalls) => CallError::HostCalls(limits.host_calls),
         // A component that is refused memory usually aborts with `unreachable`.
-        None if state.meter.refused_memory => CallError::OutOfMemory(limits.memory),
+        None if state.instance.meter.refused_memory => CallError::OutOfMemory(limits.memory),
         None => CallError::Trap(trap_text(error)),
     }
 }

@@ -18,14 +18,15 @@ use super::{
     bench::Bench,
     cache::Cache,
     code::{Code, InstalledComponent},
-    declaration::{Declaration, DeclaredGrants},
+    declaration::{Declaration, DeclaredGrants, InstanceScope},
     declared_hook::DeclaredHook,
     engine::Runtime,
-    host::{LogLevel, LogLine},
+    idle_instances::IdleInstances,
     inspected::{ComponentBytes, InspectedComponent},
     limits::DeclaredLimits,
     linked::{Linked, Roles},
     load_fault::LoadError,
+    log_sink::{LogLevel, LogLine},
     names::Resolver,
     network::Network,
     outcome::CallError,
@@ -33,6 +34,7 @@ use super::{
     read::read,
     recorded::RecordedNetwork,
     secret::SecretSource,
+    session_instance::SessionInstance,
 };
 use crate::files::Files;
 
@@ -59,6 +61,9 @@ pub struct PluginHostConfig {
     pub certificates: Vec<PathBuf>,
     /// Answers requests of components in place of the network, for tests of plugins: nothing is sent then.
     pub recorded: Option<RecordedNetwork>,
+    /// How many instances of components wait for the next call of their session at most (those that declare `"instance": "session"`);
+    /// 16 without a number. The longest idle one ends where there would be more.
+    pub kept_instances: Option<usize>,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
@@ -66,6 +71,7 @@ pub struct PluginHostConfig {
 pub struct PluginHost {
     pub(super) config: Arc<PluginHostConfig>,
     pub(super) network: Arc<Network>,
+    idle: Arc<IdleInstances>,
     runtime: Arc<OnceLock<Result<Runtime, String>>>,
 }
 
@@ -79,6 +85,7 @@ impl PluginHost {
                 config.certificates.clone(),
                 config.recorded.clone(),
             )),
+            idle: Arc::new(IdleInstances::new(config.kept_instances)),
             config: Arc::new(config),
             runtime: Arc::default(),
         }
@@ -161,6 +168,10 @@ impl PluginHost {
             tools: tools.map(|tool| tool.into_definition(&limits)).collect(),
             ..Bound::default()
         };
+        let instance = match declaration.instance {
+            InstanceScope::Call => None,
+            InstanceScope::Session => Some(Arc::new(SessionInstance::new(&self.idle))),
+        };
         let loaded = Loaded {
             name: name.into(),
             has_tools: !bound.tools.is_empty(),
@@ -172,7 +183,7 @@ impl PluginHost {
             prepared: Preparation::default(),
             bench: Bench::default(),
         };
-        Plugin(Arc::new(loaded), bound)
+        Plugin(Arc::new(loaded), bound, instance)
     }
 
     /// Whether wasmtime was started, which happens with the first call.
@@ -202,9 +213,14 @@ impl fmt::Debug for PluginHost {
     }
 }
 
-/// A loaded component, with what it was granted. Cheap to clone.
+/// A loaded component, with what it was granted, in a session. Cheap to clone; a clone is of the same session.
 #[derive(Clone)]
-pub struct Plugin(pub(super) Arc<Loaded>, pub(super) Bound);
+pub struct Plugin(
+    pub(super) Arc<Loaded>,
+    pub(super) Bound,
+    /// What its tools run in, if they keep an instance.
+    pub(super) Option<Arc<SessionInstance>>,
+);
 
 /// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {

@@ -1,7 +1,7 @@
 //! What a component declares about itself (`wit/README.md`). A key that nothing here enforces is refused: who reads a declaration
 //! shall be able to rely on it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use windlass_core::{
     json::RawJson,
     tool::{Access, Annotations, PathParam, PluginGrant, RetryClass, ToolDefinition},
@@ -38,6 +38,20 @@ pub struct Declaration {
     /// What a call needs at most.
     #[serde(default)]
     pub limits: DeclaredLimits,
+    /// How long an instance of it lasts that its tools run in.
+    #[serde(default)]
+    pub instance: InstanceScope,
+}
+
+/// How long an instance lasts that the tools of a component run in. Hooks have a fresh one for each run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InstanceScope {
+    /// For one call.
+    #[default]
+    Call,
+    /// At most for a session, whose calls run in it one after the other: the component keeps what it has in memory.
+    Session,
 }
 
 /// A tool as it is declared.

@@ -5,7 +5,7 @@ use wasmtime::{
     component::{HasSelf, Linker},
 };
 
-use super::{bindings, host::CallState, ticker::Ticker, wasi};
+use super::{bindings, call_state::CallState, ticker::Ticker, wasi};
 
 /// wasmtime, with the interfaces that components may import.
 pub(super) struct Runtime {

@@ -7,6 +7,7 @@ use super::{
     component::Plugin,
     grant::{ComponentGrant, GrantError},
     role_directories::ClosedPlaces,
+    session_instance::SessionInstance,
     state::{PluginState, StateIdentity, StateScope},
 };
 
@@ -50,7 +51,7 @@ impl Plugin {
             state: Arc::new(state),
             ..Bound::default()
         };
-        Ok(Self(Arc::clone(&self.0), bound))
+        Ok(Self(Arc::clone(&self.0), bound, self.another_instance()))
     }
 
     /// The same plugin, for which this stays closed in the directories of its roles.
@@ -60,16 +61,32 @@ impl Plugin {
             closed: Arc::clone(closed),
             ..self.1
         };
-        Self(self.0, bound)
+        Self(self.0, bound, self.2)
     }
 
-    /// The same plugin in another session: what it remembers of a session is of that one alone.
+    /// The same plugin in another session: what it remembers of a session is of that one alone, and so is an instance that it keeps.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        match self.session_state() {
+        let fresh = match self.session_state() {
             Some(_) => self.remembering(Arc::new(PluginState::of_session())),
             None => self.clone(),
-        }
+        };
+        fresh.in_instance_of_session(self.another_instance())
+    }
+
+    /// What its tools run in, if they keep an instance.
+    pub(crate) fn session_instance(&self) -> Option<&Arc<SessionInstance>> {
+        self.2.as_ref()
+    }
+
+    /// The same plugin whose tools run in this.
+    pub(crate) fn in_instance_of_session(&self, instance: Option<Arc<SessionInstance>>) -> Self {
+        Self(Arc::clone(&self.0), self.1.clone(), instance)
+    }
+
+    fn another_instance(&self) -> Option<Arc<SessionInstance>> {
+        let instance = self.session_instance()?;
+        Some(Arc::new(instance.anew()))
     }
 
     /// What it remembers of a session, if it remembers anything.
@@ -84,6 +101,6 @@ impl Plugin {
             state,
             ..self.1.clone()
         };
-        Self(Arc::clone(&self.0), bound)
+        Self(Arc::clone(&self.0), bound, self.2.clone())
     }
 }

@@ -18,10 +18,11 @@ use windlass_core::{
 
 use super::{
     bindings::judge::windlass::plugin::hooks as wit,
-    call::{Terms, off_thread},
+    call::Terms,
     component::Plugin,
     declared_hook::{DeclaredHook, DeclaredHookKind},
     judgement::{MAX_REASON, translated},
+    off_thread::off_thread,
     outcome::{CallError, MAX_TRAPS},
     progress::Reports,
     state::PluginState,
@@ -149,6 +150,7 @@ impl PluginHook {
         let terms = Terms {
             grant: &grant,
             time: self.time(),
+            waited: Duration::ZERO,
             cancel,
             abandoned,
         };
@@ -243,6 +245,10 @@ impl fmt::Display for HookError {
                 f,
                 "it was not run: its component `{component}` trapped {MAX_TRAPS} times in a row, and runs again when it is loaded anew"
             ),
+            // Hooks have instances of their own, and wait for none.
+            CallError::Occupied { .. } | CallError::Crowded { .. } => {
+                f.write_str("it waited for its component")
+            }
             CallError::Grant(error) => write!(f, "it was not started: {error}"),
             CallError::OutOfTime(time) => {
                 write!(f, "it ran out of time after {} ms", time.as_millis())

@@ -1,150 +1,22 @@
 //! The host interfaces (`windlass:host`) that a component can call during one call.
 
-use std::{fmt, sync::Arc};
-
 use windlass_core::tool::Access;
 
 use super::{
-    authority::Bound,
     bindings::windlass::{
         host::{filesystem, log, types},
         plugin,
     },
-    limits::Meter,
-    network::{Exchanges, Network},
-    outcome::{Stopped, Watch},
-    progress::Reports,
+    call_state::CallState,
+    log_sink::LogLevel,
     resources::Tree,
-    secret::SecretSource,
-    wasi::state::Wasi,
 };
 use crate::files::{self, EntryKind, FsError, Reach};
-
-/// The maximum number of directory handles per call. Each uses some host memory outside of linear memory.
-const MAX_HANDLES: u32 = 100_000;
-
-/// The level of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LogLevel {
-    /// For the developer of the component.
-    Debug,
-    /// Informational.
-    Info,
-    /// A possible problem.
-    Warn,
-    /// A failure.
-    Error,
-}
-
-/// A log line of a call.
-#[derive(Debug, Clone, Copy)]
-pub struct LogLine<'a> {
-    /// The component's name.
-    pub component: &'a str,
-    /// The level.
-    pub level: LogLevel,
-    /// The text; control characters come from the component and must be escaped for a terminal.
-    pub message: &'a str,
-    /// Whether the line comes from the host, for example a refusal, rather than from the component.
-    pub from_host: bool,
-}
-
-/// Receives log lines; called on the thread of the call.
-#[derive(Clone)]
-pub struct LogSink(Arc<dyn Fn(LogLine<'_>) + Send + Sync>);
-
-impl LogSink {
-    /// A sink that calls a function for every line.
-    pub fn new(take: impl Fn(LogLine<'_>) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(take))
-    }
-
-    pub(super) fn write(&self, line: LogLine<'_>) {
-        (self.0)(line);
-    }
-}
-
-impl Default for LogSink {
-    /// Drops all lines.
-    fn default() -> Self {
-        Self::new(|_| {})
-    }
-}
-
-impl fmt::Debug for LogSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LogSink")
-    }
-}
-
-/// The store data of one call.
-pub(super) struct CallState {
-    pub(super) meter: Meter,
-    pub(super) watch: Watch,
-    pub(super) reach: Reach,
-    pub(super) component: Arc<str>,
-    pub(super) log: LogSink,
-    /// The number of bytes of log messages that are still accepted.
-    pub(super) log_left: usize,
-    /// The bytes of the result.
-    pub(super) output: usize,
-    pub(super) handles: u32,
-    pub(super) wasi: Wasi,
-    /// The number of calls of the host so far, and how many there may be.
-    pub(super) calls: u32,
-    pub(super) most_calls: u32,
-    /// The number of lines that the host itself may still write about the call.
-    pub(super) notes_left: u32,
-    pub(super) bound: Bound,
-    pub(super) network: Arc<Network>,
-    pub(super) exchanges: Exchanges,
-    pub(super) secrets: SecretSource,
-    pub(super) reports: Reports,
-}
-
-/// The most lines that the host writes about refusals of one call, beside those of files.
-pub(super) const MAX_NOTES: u32 = 100;
 
 type Handle = wasmtime::component::Resource<Tree>;
 type Answer<T> = wasmtime::Result<Result<T, types::ErrorCode>>;
 
 impl CallState {
-    /// What every function of the host is linked with ([`Runtime`](super::engine::Runtime)): wasmtime gets the state of a call from
-    /// here and nowhere else, so that none of them, and no end of a handle, is reached without having been counted.
-    pub(super) fn entered(&mut self) -> &mut Self {
-        self.calls = self.calls.saturating_add(1);
-        self
-    }
-
-    /// Ends calls that have timed out, were cancelled, or have called the host too often. wasmtime asks this regularly; functions
-    /// that take time or memory of the host begin with it, too.
-    pub(super) fn may_go_on(&self) -> Result<(), Stopped> {
-        self.watch.check()?;
-        self.may_call()
-    }
-
-    /// Ends calls that have called the host too often.
-    pub(super) fn may_call(&self) -> Result<(), Stopped> {
-        match self.calls > self.most_calls {
-            true => Err(Stopped::HostCalls),
-            false => Ok(()),
-        }
-    }
-
-    /// Writes a line of the host to the log: what a component is not told.
-    pub(super) fn note(&mut self, message: &str) {
-        let Some(left) = self.notes_left.checked_sub(1) else {
-            return;
-        };
-        self.notes_left = left;
-        self.log.write(LogLine {
-            component: &self.component,
-            level: LogLevel::Info,
-            message,
-            from_host: true,
-        });
-    }
-
     /// Performs a file operation on a tree.
     fn ask<T>(
         &mut self,
@@ -153,34 +25,14 @@ impl CallState {
     ) -> Answer<T> {
         self.may_go_on()?;
         // An index that does not fit is not a tree.
-        let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
-        Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
-    }
-
-    /// Writes a message of the component to the log, as far as the call has not logged too much.
-    pub(super) fn log_line(&mut self, level: LogLevel, message: &str) {
-        let end = message.floor_char_boundary(self.log_left);
-        self.log_left -= end;
-        if end > 0 {
-            self.log.write(LogLine {
-                component: &self.component,
-                level,
-                message: &message[..end],
-                from_host: false,
-            });
-        }
-    }
-
-    /// Writes the refusals of the call to the log.
-    pub(super) fn report_refusals(&self) {
-        for refusal in self.reach.refusals() {
-            self.log.write(LogLine {
-                component: &self.component,
-                level: LogLevel::Info,
-                message: &format!("refused {}: {}", refusal.path, refusal.reason),
-                from_host: true,
-            });
-        }
+        let index = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
+        let reach = &mut self.call.reach;
+        let name = self.instance.trees.get(index);
+        // What this call was not granted looks like what is not there.
+        let Some(tree) = name.and_then(|name| reach.tree_of(name)) else {
+            return Ok(Err(types::ErrorCode::NotFound));
+        };
+        Ok(question(reach, tree).map_err(types::ErrorCode::from))
     }
 }
 
@@ -190,23 +42,17 @@ impl plugin::types::Host for CallState {}
 impl filesystem::Host for CallState {
     fn roots(&mut self) -> wasmtime::Result<Vec<filesystem::Root>> {
         self.may_go_on()?;
-        let handles = &mut self.handles;
-        self.reach
-            .roots()
-            .enumerate()
-            .map(|(index, root)| {
-                *handles += 1;
-                if *handles > MAX_HANDLES {
-                    return Err(Stopped::Handles.into());
-                }
+        let instance = &mut self.instance;
+        let roots = self.call.reach.roots();
+        roots
+            .map(|root| {
                 Ok(filesystem::Root {
-                    path: root.path,
                     access: match root.access {
                         Access::Read => filesystem::Access::Read,
                         Access::Write => filesystem::Access::Write,
                     },
-                    // A larger number of roots would not fit into the grant.
-                    directory: Handle::new_own(u32::try_from(index).unwrap_or(u32::MAX)),
+                    directory: Handle::new_own(instance.hold_tree(&root.path)?),
+                    path: root.path,
                 })
             })
             .collect()
@@ -214,7 +60,7 @@ impl filesystem::Host for CallState {
 
     fn working_directory(&mut self) -> wasmtime::Result<String> {
         self.may_go_on()?;
-        Ok(self.reach.working_directory().to_owned())
+        Ok(self.call.reach.working_directory().to_owned())
     }
 }
 
@@ -281,6 +127,7 @@ impl filesystem::HostDirectory for CallState {
     }
 
     fn drop(&mut self, _directory: Handle) -> wasmtime::Result<()> {
+        self.instance.let_go();
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use wasmtime::component::Resource;
 
 use super::{
     bindings::windlass::host::http,
+    call_state::CallState,
     disguise::{ask_plainly, check_plain},
-    host::CallState,
     network::{Answered, Outgoing, Unanswered},
     origin::{Method, Origin},
     outcome::Stopped,
@@ -66,11 +66,12 @@ impl http::HostBody for CallState {
         max: u32,
     ) -> wasmtime::Result<Result<Vec<u8>, http::Failure>> {
         self.may_go_on()?;
-        Ok(Ok(self.exchanges.read(body.rep(), max).to_vec()))
+        Ok(Ok(self.call.exchanges.read(body.rep(), max).to_vec()))
     }
 
     fn drop(&mut self, body: Resource<Body>) -> wasmtime::Result<()> {
-        self.exchanges.close(body.rep());
+        self.call.exchanges.close(body.rep());
+        self.instance.let_go();
         Ok(())
     }
 }
@@ -78,7 +79,7 @@ impl http::HostBody for CallState {
 impl CallState {
     /// The request, if it may be sent: its origin and method are granted, and its headers are its own.
     pub(super) fn judged(&mut self, request: http::Request) -> Result<Outgoing, http::Failure> {
-        if !self.bound.authority.has_network() {
+        if !self.call.bound.authority.has_network() {
             self.note("refused a request: no network is granted");
             return Err(refused("this component was granted no network"));
         }
@@ -93,7 +94,7 @@ impl CallState {
         let url = url.ok_or_else(|| refused("the URL is none: it must be absolute"))?;
         let granted = Origin::of(&url).zip(Method::of(&request.method));
         let granted =
-            granted.filter(|(origin, method)| self.bound.authority.lets_send(origin, *method));
+            granted.filter(|(origin, method)| self.call.bound.authority.lets_send(origin, *method));
         let Some((origin, method)) = granted else {
             let shown: String = url
                 .origin()
@@ -109,10 +110,10 @@ impl CallState {
         let headers = headers(&request.headers)?;
         // Before the pieces are put together.
         let length = request.body.iter().map(Vec::len).sum();
-        let Some(left) = self.exchanges.bytes_left.checked_sub(length) else {
+        let Some(left) = self.call.exchanges.bytes_left.checked_sub(length) else {
             return Err(refused("the body is longer than what is left to this call"));
         };
-        self.exchanges.bytes_left = left;
+        self.call.exchanges.bytes_left = left;
         let body = Bytes::from(request.body.concat());
         Ok(Outgoing {
             origin,
@@ -126,19 +127,22 @@ impl CallState {
     /// Sends a request. Every exchange of a plugin is this function: what comes back is searched for all of its secrets before
     /// anything else sees it, and is refused in a form in which they would not be found.
     pub(super) fn exchange(&mut self, mut outgoing: Outgoing) -> Result<Sent, Stopped> {
-        if self.exchanges.open() >= MOST_OPEN {
+        if self.call.exchanges.open() >= MOST_OPEN {
             return Err(Stopped::Handles);
         }
-        let has_secrets = self.bound.authority.secrets().next().is_some();
+        let has_secrets = self.call.bound.authority.secrets().next().is_some();
         if has_secrets && let Err(failure) = self.prepare(&mut outgoing) {
             return Ok(Err(failure));
         }
-        let left = self.exchanges.bytes_left;
-        let (answered, received) =
-            self.network
-                .exchange(outgoing, left, &self.component, &self.watch);
-        self.exchanges.bytes_left = left.saturating_sub(received);
-        let redactor = self.bound.known_secrets.redactor();
+        let left = self.call.exchanges.bytes_left;
+        let (answered, received) = self.instance.network.exchange(
+            outgoing,
+            left,
+            &self.instance.component,
+            &self.call.watch,
+        );
+        self.call.exchanges.bytes_left = left.saturating_sub(received);
+        let redactor = self.call.bound.known_secrets.redactor();
         let answered = match answered? {
             Ok(answered) => answered,
             Err(unanswered) => {
@@ -169,11 +173,14 @@ impl CallState {
             value: redactor.owned(String::from_utf8_lossy(value.as_bytes()).into_owned()),
         });
         let headers = headers.collect();
-        let body = self.exchanges.keep(redactor.bytes(body));
+        // One that was given before, to a body of another call or not, is never given again.
+        let number = u32::try_from(self.instance.number()).map_err(|_| Stopped::Handles)?;
+        self.instance.hold()?;
+        self.call.exchanges.keep(number, redactor.bytes(body));
         Ok(Ok(http::Response {
             status,
             headers,
-            body: Resource::new_own(body),
+            body: Resource::new_own(number),
         }))
     }
 

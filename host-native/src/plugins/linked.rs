@@ -4,8 +4,8 @@ use wasmtime::component::InstancePre;
 
 use super::{
     bindings::{ToolsPre, judge::JudgePre, observer::ObserverPre},
+    call_state::CallState,
     declared_hook::{DeclaredHook, DeclaredHookKind},
-    host::CallState,
 };
 
 /// What a component is run for.

@@ -73,6 +73,11 @@ pub enum LoadFault {
     /// It has nothing that could be run.
     #[error("it declares neither a tool nor a hook")]
     Nothing,
+    /// It keeps an instance that nothing runs in.
+    #[error(
+        "it declares `\"instance\": \"session\"` and no tool: only tools keep an instance, a hook has a fresh one for each run"
+    )]
+    KeptByNothing,
     /// Its hooks cannot be used.
     #[error(transparent)]
     Hook(#[from] HookFault),

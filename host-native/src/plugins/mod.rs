@@ -1,7 +1,8 @@
 //! Tools and hooks that are WASM components, run in wasmtime.
 //!
 //! [`PluginHost::load`] reads a component's declaration and imports without starting wasmtime; the engine is created
-//! with the first call. Every call has a fresh instance in its own store, a deadline, a memory limit and an output
+//! with the first call. Every call has a fresh instance in its own store (or one for its session,
+//! if the component declares that), a deadline, a memory limit and an output
 //! limit, and can access only what its grant names: directories per call, and for the plugin as a whole what a
 //! [`ComponentGrant`] holds, as far as its declaration asks for it.
 
@@ -13,6 +14,7 @@ mod bench;
 mod bindings;
 mod cache;
 mod call;
+mod call_state;
 mod code;
 mod compiled;
 mod component;
@@ -26,6 +28,7 @@ mod hook;
 mod hook_trial;
 mod host;
 mod http_calls;
+mod idle_instances;
 mod inspect;
 mod inspected;
 mod installed;
@@ -34,8 +37,10 @@ mod kept_grants;
 mod limits;
 mod linked;
 mod load_fault;
+mod log_sink;
 mod names;
 mod network;
+mod off_thread;
 mod origin;
 mod other_calls;
 mod outcome;
@@ -50,8 +55,10 @@ mod role_directories;
 mod seal;
 mod secret;
 mod secret_calls;
+mod session_instance;
 mod state;
 mod ticker;
+mod tool_instance;
 mod usage;
 mod user_folder;
 mod wasi;
@@ -61,11 +68,10 @@ pub use author::{AuthorError, with_declaration, with_declaration_of};
 pub use cache::{Cache, CacheError};
 pub use code::{InstalledComponent, read_component};
 pub use component::{Plugin, PluginHost, PluginHostConfig};
-pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool};
+pub use declaration::{Declaration, DeclaredAccess, DeclaredGrants, DeclaredTool, InstanceScope};
 pub use declared_hook::{DeclaredHook, DeclaredHookKind, HookFault};
 pub use grant::{ComponentGrant, GrantError};
 pub(crate) use hook::{HookTerms, PluginHook};
-pub use host::{LogLevel, LogLine, LogSink};
 pub use inspect::Inspection;
 pub use inspected::{InspectError, InspectedComponent};
 pub use installed::{
@@ -75,6 +81,7 @@ pub use installed::{
 pub use kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants};
 pub use limits::{CallLimits, DeclaredLimits};
 pub use load_fault::{LoadError, LoadFault, MAX_COMPONENT};
+pub use log_sink::{LogLevel, LogLine, LogSink};
 pub use names::Resolver;
 pub use origin::{InvalidOrigin, Method, Origin, OriginMethods};
 pub use recorded::{RecordedAnswer, RecordedNetwork, RecordedRequest};

@@ -304,7 +304,6 @@ pub(super) struct Exchanges {
     /// Bytes of requests and answers.
     pub(super) bytes_left: usize,
     bodies: BTreeMap<u32, Bytes>,
-    next: u32,
 }
 
 impl Exchanges {
@@ -315,12 +314,9 @@ impl Exchanges {
         }
     }
 
-    /// Keeps a body until it is read; gives its number.
-    pub(super) fn keep(&mut self, body: Bytes) -> u32 {
-        let number = self.next;
-        self.next = self.next.wrapping_add(1);
+    /// Keeps a body under its number until it is read.
+    pub(super) fn keep(&mut self, number: u32, body: Bytes) {
         self.bodies.insert(number, body);
-        number
     }
 
     /// The next bytes of a body; none at its end.

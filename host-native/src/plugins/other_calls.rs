@@ -2,7 +2,8 @@
 
 use super::{
     bindings::windlass::host::{config, progress, state},
-    host::{CallState, LogLevel, LogLine},
+    call_state::CallState,
+    log_sink::{LogLevel, LogLine},
     role::ROLE_SETTING,
     state::StateFault,
 };
@@ -27,25 +28,25 @@ impl CallState {
 impl state::Host for CallState {
     fn get(&mut self, key: String) -> Answer<Option<Vec<u8>>> {
         self.may_go_on()?;
-        let done = self.bound.state.get(&key);
+        let done = self.call.bound.state.get(&key);
         Ok(self.told(done))
     }
 
     fn set(&mut self, key: String, value: Vec<u8>) -> Answer<()> {
         self.may_go_on()?;
-        let done = self.bound.state.set(&key, &value);
+        let done = self.call.bound.state.set(&key, &value);
         Ok(self.told(done))
     }
 
     fn remove(&mut self, key: String) -> Answer<()> {
         self.may_go_on()?;
-        let done = self.bound.state.remove(&key);
+        let done = self.call.bound.state.remove(&key);
         Ok(self.told(done))
     }
 
     fn keys(&mut self, prefix: String) -> Answer<Vec<String>> {
         self.may_go_on()?;
-        let done = self.bound.state.keys(&prefix);
+        let done = self.call.bound.state.keys(&prefix);
         Ok(self.told(done))
     }
 }
@@ -54,11 +55,11 @@ impl config::Host for CallState {
     fn get(&mut self, name: String) -> wasmtime::Result<Option<String>> {
         self.may_go_on()?;
         if let Some(role) = name.strip_prefix(ROLE_SETTING) {
-            let path = self.bound.authority.roles.path(role);
+            let path = self.call.bound.authority.roles.path(role);
             return Ok(path.map(str::to_owned));
         }
         // What one plugin was granted as a secret no plugin reads.
-        let may = self.bound.authority.lets_read_variable(&name) && !is_withheld(&name);
+        let may = self.call.bound.authority.lets_read_variable(&name) && !is_withheld(&name);
         Ok(may.then(|| std::env::var(name).ok()).flatten())
     }
 }
@@ -66,17 +67,17 @@ impl config::Host for CallState {
 impl progress::Host for CallState {
     fn report(&mut self, message: String, fraction: Option<f64>) -> wasmtime::Result<()> {
         self.may_go_on()?;
-        let Some(report) = self.reports.take(&message, fraction) else {
+        let Some(report) = self.call.reports.take(&message, fraction) else {
             return Ok(());
         };
         let line = LogLine {
-            component: &self.component,
+            component: &self.instance.component,
             level: LogLevel::Info,
             message: &report,
             from_host: false,
         };
-        self.log.write(line);
-        self.reports.tell(report);
+        self.instance.log.write(line);
+        self.call.reports.tell(report);
         Ok(())
     }
 }

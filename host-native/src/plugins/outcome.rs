@@ -46,6 +46,13 @@ impl Watch {
         }
     }
 
+    /// The one of a call that has ended: nothing goes on.
+    pub(super) fn ended() -> Self {
+        let cancel = CancelSignal::new();
+        cancel.cancel();
+        Self::new(Duration::ZERO, cancel, Arc::default())
+    }
+
     pub(super) fn check(&self) -> Result<(), Stopped> {
         if self.cancel.is_cancelled() || self.abandoned.load(Ordering::Acquire) {
             return Err(Stopped::Cancelled);
@@ -70,6 +77,14 @@ pub(super) enum CallError {
         "The tool was not run: its component `{component}` trapped {MAX_TRAPS} times in a row, and runs again when it is loaded anew."
     )]
     Benched { component: String },
+    #[error(
+        "The tool was not run: another call of its component `{component}` was still running after {} ms, and it runs one at a time.", .after.as_millis()
+    )]
+    Occupied { component: String, after: Duration },
+    #[error(
+        "The tool was not run: {waiting} calls wait for its component `{component}` already, and it runs one at a time. Call it again later."
+    )]
+    Crowded { component: String, waiting: usize },
     #[error("The call was not started: {0}")]
     Grant(#[from] GrantError),
     #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]

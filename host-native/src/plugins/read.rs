@@ -5,7 +5,7 @@ use wasmparser::{ComponentTypeRef, Parser, Payload};
 use windlass_engine::plugin;
 
 use super::{
-    declaration::{Declaration, DeclaredTool},
+    declaration::{Declaration, DeclaredTool, InstanceScope},
     declared_hook,
     load_fault::{LONGEST_NAME, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
     wasi,
@@ -54,6 +54,9 @@ pub(super) fn declared(text: &str) -> Result<Declaration, LoadFault> {
     check_names(&declaration)?;
     if declaration.tools.is_empty() && declaration.hooks.is_empty() {
         return Err(LoadFault::Nothing);
+    }
+    if declaration.instance == InstanceScope::Session && declaration.tools.is_empty() {
+        return Err(LoadFault::KeptByNothing);
     }
     check_tools(&declaration.tools)?;
     declared_hook::check(&declaration.hooks)?;

@@ -7,7 +7,7 @@ use windlass_core::{
 };
 
 use super::{
-    CallLimits, bindings::windlass::plugin::types as wit, host::CallState, outcome::CallError,
+    CallLimits, bindings::windlass::plugin::types as wit, call_state::CallState, outcome::CallError,
 };
 
 /// Image formats supported by the Messages API.
@@ -51,7 +51,7 @@ impl CallState {
             return;
         }
         seen.retain(|seen| {
-            let is_own = self.reach.has_handled(&seen.path);
+            let is_own = self.call.reach.has_handled(&seen.path);
             if !is_own {
                 let path: String = seen.path.chars().take(SHOWN).collect();
                 self.note(&format!(

@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{
     authority::GrantedSecret,
     bindings::windlass::host::{http, secrets},
+    call_state::CallState,
     disguise::asks_for_disguise,
-    host::CallState,
     http_calls::{is_free, refused},
     network::Outgoing,
     origin::Origin,
@@ -47,7 +47,7 @@ impl secrets::Host for CallState {
 impl CallState {
     /// The value of a secret that is declared, granted and there, and meant for this origin.
     fn secret(&self, name: &str, origin: Option<&Origin>) -> Option<SecretString> {
-        let granted = self.bound.authority.secret(name)?;
+        let granted = self.call.bound.authority.secret(name)?;
         if origin.is_some_and(|origin| !granted.audience.contains(origin)) {
             return None;
         }
@@ -55,8 +55,8 @@ impl CallState {
     }
 
     fn value_of(&self, name: &str, granted: &GrantedSecret) -> Option<SecretString> {
-        self.secrets.find(SecretRequest {
-            component: &self.component,
+        self.instance.secrets.find(SecretRequest {
+            component: &self.instance.component,
             name,
             reference: &granted.reference,
         })
@@ -65,13 +65,13 @@ impl CallState {
     /// Looks for the values that all granted secrets have now in what comes back. Whether the plugin has used one does not matter:
     /// a server may know it from another session.
     pub(super) fn know_secrets(&self) -> Result<(), http::Failure> {
-        let granted = self.bound.authority.secrets();
+        let granted = self.call.bound.authority.secrets();
         let values = granted.filter_map(|(name, granted)| self.value_of(name, granted));
         self.know(values)
     }
 
     fn know(&self, values: impl IntoIterator<Item = SecretString>) -> Result<(), http::Failure> {
-        match self.bound.known_secrets.add(values) {
+        match self.call.bound.known_secrets.add(values) {
             true => Ok(()),
             false => Err(refused("the secrets have changed too often")),
         }

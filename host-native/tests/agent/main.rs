@@ -22,6 +22,8 @@ mod permissions;
 mod plugin_files;
 mod plugin_hooks;
 mod plugin_https;
+mod plugin_instances;
+mod plugin_kept_handles;
 mod plugin_limits;
 mod plugin_network;
 mod plugin_observations;

@@ -27,6 +27,7 @@ const CONSTANTS: usize = 3072;
 
 const IMPORTS: &str = r#"
     (import "windlass:host/http@0.1.0" "[method]body.read" (func $body_read (param i32 i32 i32)))
+    (import "windlass:host/http@0.1.0" "[resource-drop]body" (func $body_drop (param i32)))
     (import "windlass:host/secrets@0.1.0" "available" (func $available (param i32 i32) (result i32)))
     (import "windlass:host/secrets@0.1.0" "send"
         (func $send_secret (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))
@@ -126,6 +127,15 @@ impl Probe {
     /// Sends a request to the URL in the input, and adds what came back to the result.
     pub(crate) fn send(self, method: &str, headers: &[(&str, &str)], body: &str) -> Self {
         self.request(method, headers, body, None)
+    }
+
+    /// The same without a header or body, and leaves the answer at 2048 as it came.
+    pub(crate) fn send_unread(mut self, method: &str) -> Self {
+        let method = self.text(method);
+        let piece = self.words(&[0, 0]);
+        self.step(&format!(
+            "(call $send {method} {INPUT} (i32.const 0) (i32.const 0) (i32.const {piece}) (i32.const 1) (i32.const 2048))"
+        ))
     }
 
     /// The same with secrets.

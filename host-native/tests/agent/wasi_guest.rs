@@ -159,6 +159,11 @@ impl Guest {
     }
 
     pub(crate) fn component(&self) -> Vec<u8> {
+        self.component_declaring(guest::DECLARATION)
+    }
+
+    /// The same with a declaration of one's own.
+    pub(crate) fn component_declaring(&self, declaration: &str) -> Vec<u8> {
         let module = format!(
             r#"(module {} {PRELUDE} {}
                 (func (export "call") (param i32 i32 i32 i32 i32 i32) (result i32)
@@ -184,7 +189,7 @@ impl Guest {
         let mut encoder = ComponentEncoder::default();
         let encoder = encoder.module(&module).unwrap();
         let mut component = encoder.encode().unwrap();
-        guest::append_declaration(&mut component, guest::DECLARATION);
+        guest::append_declaration(&mut component, declaration);
         component
     }
 

@@ -66,6 +66,7 @@ fn card_5_what_would_not_work_and_what_would_not_load_is_said() {
         "state": "durable",
     });
     asks["limits"] = json!({"host_calls": 10, "http_bytes": 20, "log_bytes": 30});
+    asks["instance"] = json!("session");
     asks["tools"][0]["description"] = json!("");
     let done = check(&asks);
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -74,6 +75,7 @@ fn card_5_what_would_not_work_and_what_would_not_load_is_said() {
         "B_TOKEN for https://b.example: Of a bot.",
         "LANG",
         "kept in files",
+        "keeps its memory for the session",
         "30 bytes of log, 10 calls of the host, 20 bytes over HTTP",
         "no description",
         "asks for no files",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use windlass::plugins::{
     DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, InspectError, InspectedComponent,
-    Inspection,
+    Inspection, InstanceScope,
 };
 use windlass_core::tool::Access;
 
@@ -129,6 +129,7 @@ fn as_json(component: &InspectedComponent, doubts: &[String]) -> serde_json::Val
         "secrets": declared_grants::secrets_as_json(&declaration.grants),
         "env": declaration.grants.env,
         "state": declaration.grants.state,
+        "instance": declaration.instance,
         "limits": {
             "memory_bytes": limits.memory_bytes,
             "timeout_ms": limits.timeout_ms,
@@ -167,6 +168,9 @@ fn as_text(component: &InspectedComponent, doubts: &[String]) -> String {
     line("files", files);
     for (label, value) in declared_grants::as_lines(&declaration.grants) {
         line(label, &value);
+    }
+    if declaration.instance == InstanceScope::Session {
+        line("instance", "keeps its memory for the session");
     }
     line("limits", &limits(&declaration.limits));
     for tool in &declaration.tools {

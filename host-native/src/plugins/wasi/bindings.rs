@@ -12,7 +12,7 @@ wasmtime::component::bindgen!({
         "wasi:io/streams.input-stream": super::handles::Input,
         "wasi:io/streams.output-stream": super::handles::Output,
         "wasi:filesystem/types.descriptor": super::handles::Descriptor,
-        "wasi:filesystem/types.directory-entry-stream": super::handles::Listing,
+        "wasi:filesystem/types.directory-entry-stream": super::handles::ListingId,
         "wasi:cli/terminal-input.terminal-input": super::handles::NoTerminal,
         "wasi:cli/terminal-output.terminal-output": super::handles::NoTerminal,
     },

@@ -10,7 +10,7 @@ use super::{
     handles::{Input, NoTerminal, Output},
     printed::Printed,
 };
-use crate::plugins::host::CallState;
+use crate::plugins::call_state::CallState;
 
 /// The component ended itself, so that there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ impl environment::Host for CallState {
     }
 
     fn initial_cwd(&mut self) -> wasmtime::Result<Option<String>> {
-        Ok(Some(self.reach.working_directory().to_owned()))
+        Ok(Some(self.call.reach.working_directory().to_owned()))
     }
 }
 
@@ -44,21 +44,21 @@ impl exit::Host for CallState {
 impl stdin::Host for CallState {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<Input>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Input::Empty)
+        self.instance.handles.add(Input::Empty)
     }
 }
 
 impl stdout::Host for CallState {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<Output>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Output::Log(Printed::to_output()))
+        self.instance.handles.add(Output::Log(Printed::to_output()))
     }
 }
 
 impl stderr::Host for CallState {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<Output>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Output::Log(Printed::to_error()))
+        self.instance.handles.add(Output::Log(Printed::to_error()))
     }
 }
 

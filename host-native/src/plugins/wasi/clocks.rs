@@ -8,7 +8,7 @@ use super::{
     bindings::wasi::clocks::{monotonic_clock, wall_clock},
     handles::Pollable,
 };
-use crate::plugins::host::CallState;
+use crate::plugins::call_state::CallState;
 
 /// What the monotonic clock shows, in nanoseconds; not 0, which some programs take for "not set".
 const NOW: u64 = 1_000_000_000;
@@ -29,12 +29,12 @@ impl monotonic_clock::Host for CallState {
     /// Waiting takes no time, as the clock would not show it.
     fn subscribe_instant(&mut self, _when: u64) -> wasmtime::Result<Resource<Pollable>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Pollable)
+        self.instance.handles.add(Pollable)
     }
 
     fn subscribe_duration(&mut self, _time: u64) -> wasmtime::Result<Resource<Pollable>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Pollable)
+        self.instance.handles.add(Pollable)
     }
 }
 
@@ -42,7 +42,7 @@ impl wall_clock::Host for CallState {
     fn now(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
         self.may_go_on()?;
         // A clock before 1970 is as good as none.
-        let since = self.wasi.started.duration_since(UNIX_EPOCH);
+        let since = self.call.started.duration_since(UNIX_EPOCH);
         let since = since.unwrap_or_default();
         Ok(wall_clock::Datetime {
             seconds: since.as_secs(),

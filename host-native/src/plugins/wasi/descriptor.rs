@@ -1,6 +1,6 @@
 //! Opening files and directories, and what is told of them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::Resource;
@@ -13,11 +13,12 @@ use super::{
             OpenFlags,
         },
     },
-    handles::{Descriptor, FileId, Place},
+    handles::{Descriptor, Directory, FileId},
+    place::Place,
 };
 use crate::{
-    files::{EntryKind, FsError, Stat, WriteOptions},
-    plugins::host::CallState,
+    files::{EntryKind, FsError, Reach, Stat, WriteOptions},
+    plugins::call_state::CallState,
 };
 
 impl From<FsError> for ErrorCode {
@@ -37,13 +38,13 @@ impl From<FsError> for ErrorCode {
 }
 
 impl CallState {
-    /// The directory that a handle stands for.
+    /// The directory that a handle stands for, if this call was granted its tree.
     pub(super) fn directory(
-        &self,
+        &mut self,
         handle: &Resource<Descriptor>,
     ) -> wasmtime::Result<Result<Place, ErrorCode>> {
-        Ok(match self.wasi.handles.get(handle)? {
-            Descriptor::Directory(place) => Ok(place.clone()),
+        Ok(match self.instance.handles.get(handle)? {
+            Descriptor::Directory(directory) => place_in(directory, &mut self.call.reach),
             Descriptor::File { .. } => Err(ErrorCode::NotDirectory),
         })
     }
@@ -53,7 +54,7 @@ impl CallState {
         &self,
         handle: &Resource<Descriptor>,
     ) -> wasmtime::Result<Result<(FileId, bool), ErrorCode>> {
-        Ok(match self.wasi.handles.get(handle)? {
+        Ok(match self.instance.handles.get(handle)? {
             Descriptor::File { id, writes } => Ok((*id, *writes)),
             Descriptor::Directory(_) => Err(ErrorCode::IsDirectory),
         })
@@ -61,13 +62,13 @@ impl CallState {
 
     /// Where what a handle stands for lies.
     pub(super) fn place_of(
-        &self,
+        &mut self,
         handle: &Resource<Descriptor>,
     ) -> wasmtime::Result<Result<Place, ErrorCode>> {
-        Ok(match self.wasi.handles.get(handle)? {
-            Descriptor::Directory(place) => Ok(place.clone()),
+        Ok(match self.instance.handles.get(handle)? {
+            Descriptor::Directory(directory) => place_in(directory, &mut self.call.reach),
             Descriptor::File { id, .. } => {
-                self.wasi.files.place(*id).cloned().map_err(ErrorCode::from)
+                self.call.files.place(*id).cloned().map_err(ErrorCode::from)
             }
         })
     }
@@ -84,21 +85,27 @@ impl CallState {
         let writes = flags.contains(DescriptorFlags::WRITE);
         let changes = writes || how.contains(OpenFlags::TRUNCATE);
         let must_be_new = how.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
-        let mut found = self.reach.stat_name(tree, path);
+        let mut found = self.call.reach.stat_name(tree, path);
         if matches!(found, Ok(stat) if stat.kind == EntryKind::Symlink) && !must_be_new {
             if !follows {
                 return Err(ErrorCode::Loop);
             }
-            found = self.reach.stat(tree, path);
+            found = self.call.reach.stat(tree, path);
         }
         match found.map(|stat| stat.kind) {
             Ok(_) if must_be_new => return Err(ErrorCode::Exist),
             Ok(EntryKind::Directory) if changes => return Err(ErrorCode::IsDirectory),
-            Ok(EntryKind::Directory) => return Ok(Descriptor::Directory(place)),
+            Ok(EntryKind::Directory) => {
+                let directory = Directory {
+                    tree: self.tree_name(tree).ok_or(ErrorCode::NoEntry)?,
+                    path: place.path,
+                };
+                return Ok(Descriptor::Directory(directory));
+            }
             Ok(EntryKind::File) if how.contains(OpenFlags::DIRECTORY) => {
                 return Err(ErrorCode::NotDirectory);
             }
-            Ok(EntryKind::File) if changes => self.reach.may_write(tree, path)?,
+            Ok(EntryKind::File) if changes => self.call.reach.may_write(tree, path)?,
             Ok(EntryKind::File) => {}
             Ok(EntryKind::Symlink | EntryKind::Other) => return Err(ErrorCode::Invalid),
             Err(FsError::NotFound)
@@ -108,36 +115,42 @@ impl CallState {
                     create_new: must_be_new,
                     ..WriteOptions::default()
                 };
-                self.reach.write(tree, path, &[], &options)?;
+                self.call.reach.write(tree, path, &[], &options)?;
             }
             Err(error) => return Err(error.into()),
         }
-        let id = self.wasi.files.open(place);
+        let number = self.instance.number();
+        let id = self.call.files.open(place, number);
         if how.contains(OpenFlags::TRUNCATE) {
-            self.wasi.files.set_size(id, 0, &mut self.reach)?;
+            self.call.files.set_size(id, 0, &mut self.call.reach)?;
         }
         Ok(Descriptor::File { id, writes })
+    }
+
+    /// The path of a directory tree that this call was granted.
+    pub(super) fn tree_name(&mut self, tree: usize) -> Option<Arc<str>> {
+        let root = self.call.reach.roots().nth(tree)?;
+        Some(root.path.into())
     }
 
     /// What is told of an open file or directory.
     pub(super) fn stat_of(&mut self, descriptor: &Descriptor) -> Result<DescriptorStat, ErrorCode> {
         let (place, held) = match descriptor {
-            Descriptor::Directory(place) => (place, None),
+            Descriptor::Directory(directory) => (place_in(directory, &mut self.call.reach)?, None),
             Descriptor::File { id, .. } => {
-                let files = &self.wasi.files;
-                (files.place(*id)?, files.held_size(*id))
+                let files = &self.call.files;
+                (files.place(*id)?.clone(), files.held_size(*id))
             }
         };
-        let mut stat = self.reach.stat(place.tree, &place.path)?;
+        let mut stat = self.call.reach.stat(place.tree, &place.path)?;
         stat.size = held.unwrap_or(stat.size);
         Ok(told(stat))
     }
 
     /// Tells files apart, by their paths.
     pub(super) fn hash_of(&mut self, place: &Place) -> Result<MetadataHashValue, ErrorCode> {
-        self.reach.stat(place.tree, &place.path)?;
-        let root = self.reach.roots().nth(place.tree);
-        let root = root.ok_or(ErrorCode::NoEntry)?.path;
+        self.call.reach.stat(place.tree, &place.path)?;
+        let root = self.tree_name(place.tree).ok_or(ErrorCode::NoEntry)?;
         let path = format!("{root}/{}", place.path.trim_end_matches('/'));
         let digest = Sha256::digest(path);
         let mut halves = digest.chunks_exact(8).map(|half| {
@@ -149,6 +162,15 @@ impl CallState {
             upper: halves.next().unwrap_or_default(),
         })
     }
+}
+
+/// Where a directory lies in what a call was granted; nowhere, if its tree was not.
+fn place_in(directory: &Directory, reach: &mut Reach) -> Result<Place, ErrorCode> {
+    let tree = reach.tree_of(&directory.tree).ok_or(ErrorCode::NoEntry)?;
+    Ok(Place {
+        tree,
+        path: directory.path.clone(),
+    })
 }
 
 /// The metadata as WASI has it. Only the time of change is told.

@@ -2,12 +2,12 @@
 
 use super::{
     bindings::wasi::filesystem::types::ErrorCode,
-    handles::Place,
     open_files::{most_held, read_whole},
+    place::Place,
 };
 use crate::{
     files::{EntryKind, FsError, MAX_PATH, WriteOptions},
-    plugins::host::CallState,
+    plugins::call_state::CallState,
 };
 
 impl Place {
@@ -51,22 +51,22 @@ impl Place {
 impl CallState {
     /// Removes a file or a link, but no directory.
     pub(super) fn unlink(&mut self, place: &Place) -> Result<(), ErrorCode> {
-        let stat = self.reach.stat_name(place.tree, &place.path)?;
+        let stat = self.call.reach.stat_name(place.tree, &place.path)?;
         if stat.kind == EntryKind::Directory {
             return Err(ErrorCode::IsDirectory);
         }
-        self.reach.remove(place.tree, &place.path)?;
-        self.wasi.files.removed(place);
+        self.call.reach.remove(place.tree, &place.path)?;
+        self.call.files.removed(place);
         Ok(())
     }
 
     /// Removes an empty directory.
     pub(super) fn remove_directory(&mut self, place: &Place) -> Result<(), ErrorCode> {
-        let stat = self.reach.stat_name(place.tree, &place.path)?;
+        let stat = self.call.reach.stat_name(place.tree, &place.path)?;
         if stat.kind != EntryKind::Directory {
             return Err(ErrorCode::NotDirectory);
         }
-        match self.reach.remove(place.tree, &place.path) {
+        match self.call.reach.remove(place.tree, &place.path) {
             Err(FsError::Exists) => Err(ErrorCode::NotEmpty),
             done => Ok(done?),
         }
@@ -76,21 +76,22 @@ impl CallState {
     /// that are too large for it are told to lie on another device, so that whoever moves them copies them; so is a link at the new
     /// place. Where both are names of one file, nothing is done.
     pub(super) fn rename(&mut self, from: &Place, to: &Place) -> Result<(), ErrorCode> {
-        let stat = self.reach.stat_name(from.tree, &from.path)?;
+        let stat = self.call.reach.stat_name(from.tree, &from.path)?;
         // Before anything is written: what may not be removed is not moved.
         if stat.kind != EntryKind::File || stat.size > most_held() {
             return Err(ErrorCode::CrossDevice);
         }
-        self.reach.may_write(from.tree, &from.path)?;
+        self.call.reach.may_write(from.tree, &from.path)?;
         if from == to {
             return Ok(());
         }
-        match self.reach.stat_name(to.tree, &to.path) {
+        match self.call.reach.stat_name(to.tree, &to.path) {
             // It would be written through, and may lead to the file itself.
             Ok(there) if there.kind == EntryKind::Symlink => return Err(ErrorCode::CrossDevice),
             // Another name of the same file: POSIX does nothing then, and both names stay.
             Ok(_)
                 if self
+                    .call
                     .reach
                     .is_same_file((from.tree, &from.path), (to.tree, &to.path))? =>
             {
@@ -98,12 +99,14 @@ impl CallState {
             }
             _ => {}
         }
-        let content = read_whole(from, most_held(), &mut self.reach)?;
+        let content = read_whole(from, most_held(), &mut self.call.reach)?;
         let options = WriteOptions::default();
-        self.reach.write(to.tree, &to.path, &content, &options)?;
-        self.wasi.files.removed(to);
-        self.reach.remove(from.tree, &from.path)?;
-        self.wasi.files.moved(from, to);
+        self.call
+            .reach
+            .write(to.tree, &to.path, &content, &options)?;
+        self.call.files.removed(to);
+        self.call.reach.remove(from.tree, &from.path)?;
+        self.call.files.moved(from, to);
         Ok(())
     }
 }

@@ -11,9 +11,10 @@ use super::{
         },
     },
     descriptor::{kind, told},
-    handles::{Descriptor, Failure, FileId, Input, Listing, Output, Place},
+    handles::{Descriptor, Directory, Failure, FileId, Input, ListingId, Output},
+    place::Place,
 };
-use crate::plugins::host::CallState;
+use crate::plugins::call_state::CallState;
 
 type Handle = Resource<Descriptor>;
 type Answer<T> = wasmtime::Result<Result<T, ErrorCode>>;
@@ -22,15 +23,17 @@ impl preopens::Host for CallState {
     /// The granted directories, under their absolute paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Handle, String)>> {
         self.may_go_on()?;
-        let roots: Vec<String> = self.reach.roots().map(|root| root.path).collect();
-        let place = |tree| Place {
-            tree,
-            path: String::new(),
-        };
-        let roots = roots.into_iter().enumerate();
-        let open = roots.map(|(tree, path)| {
-            let handle = self.wasi.handles.add(Descriptor::Directory(place(tree)))?;
-            Ok((handle, path))
+        let roots: Vec<String> = self.call.reach.roots().map(|root| root.path).collect();
+        let open = roots.into_iter().map(|tree| {
+            let directory = Directory {
+                tree: tree.as_str().into(),
+                path: String::new(),
+            };
+            let handle = self
+                .instance
+                .handles
+                .add(Descriptor::Directory(directory))?;
+            Ok((handle, tree))
         });
         open.collect()
     }
@@ -73,8 +76,8 @@ impl CallState {
             Ok(id) => id,
             Err(error) => return Ok(Err(error)),
         };
-        let stream = self.wasi.handles.add(Output::File { id, at })?;
-        self.wasi.files.share(id);
+        let stream = self.instance.handles.add(Output::File { id, at })?;
+        self.call.files.share(id);
         Ok(Ok(stream))
     }
 }
@@ -84,7 +87,7 @@ impl types::Host for CallState {
         &mut self,
         error: Resource<Failure>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
-        Ok(Some(self.wasi.handles.get(&error)?.0.into()))
+        Ok(Some(self.instance.handles.get(&error)?.0.into()))
     }
 }
 
@@ -94,8 +97,8 @@ impl types::HostDescriptor for CallState {
             Ok(id) => id,
             Err(error) => return Ok(Err(error)),
         };
-        let stream = self.wasi.handles.add(Input::File { id, at })?;
-        self.wasi.files.share(id);
+        let stream = self.instance.handles.add(Input::File { id, at })?;
+        self.call.files.share(id);
         Ok(Ok(stream))
     }
 
@@ -116,7 +119,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn get_flags(&mut self, descriptor: Handle) -> Answer<DescriptorFlags> {
-        Ok(Ok(match self.wasi.handles.get(&descriptor)? {
+        Ok(Ok(match self.instance.handles.get(&descriptor)? {
             Descriptor::File { writes: true, .. } => DescriptorFlags::READ | DescriptorFlags::WRITE,
             Descriptor::File { .. } => DescriptorFlags::READ,
             Descriptor::Directory(_) => DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY,
@@ -124,15 +127,15 @@ impl types::HostDescriptor for CallState {
     }
 
     fn get_type(&mut self, descriptor: Handle) -> Answer<DescriptorType> {
-        Ok(Ok(match self.wasi.handles.get(&descriptor)? {
+        Ok(Ok(match self.instance.handles.get(&descriptor)? {
             Descriptor::File { .. } => DescriptorType::RegularFile,
             Descriptor::Directory(_) => DescriptorType::Directory,
         }))
     }
 
     fn set_size(&mut self, file: Handle, size: u64) -> Answer<()> {
-        self.with_file(&file, true, |call, id| {
-            Ok(call.wasi.files.set_size(id, size, &mut call.reach)?)
+        self.with_file(&file, true, |state, id| {
+            Ok(state.call.files.set_size(id, size, &mut state.call.reach)?)
         })
     }
 
@@ -147,38 +150,37 @@ impl types::HostDescriptor for CallState {
     }
 
     fn read(&mut self, file: Handle, length: u64, at: u64) -> Answer<(Vec<u8>, bool)> {
-        self.with_file(&file, false, |call, id| {
-            let bytes = call.wasi.files.read(id, at, length, &mut call.reach)?;
+        self.with_file(&file, false, |state, id| {
+            let bytes = state
+                .call
+                .files
+                .read(id, at, length, &mut state.call.reach)?;
             let is_end = bytes.is_empty() && length > 0;
             Ok((bytes, is_end))
         })
     }
 
     fn write(&mut self, file: Handle, bytes: Vec<u8>, at: u64) -> Answer<u64> {
-        self.with_file(&file, true, |call, id| {
-            let files = &mut call.wasi.files;
-            let end = files.write(id, Some(at), &bytes, &mut call.reach)?;
+        self.with_file(&file, true, |state, id| {
+            let files = &mut state.call.files;
+            let end = files.write(id, Some(at), &bytes, &mut state.call.reach)?;
             Ok(end.saturating_sub(at))
         })
     }
 
-    fn read_directory(&mut self, directory: Handle) -> Answer<Resource<Listing>> {
+    fn read_directory(&mut self, directory: Handle) -> Answer<Resource<ListingId>> {
         self.may_go_on()?;
         self.keep_written_files()?;
         let place = match self.directory(&directory)? {
             Ok(place) => place,
             Err(error) => return Ok(Err(error)),
         };
-        let page = match self.reach.list(place.tree, &place.path, None, false) {
-            Ok(page) => page,
-            Err(error) => return Ok(Err(error.into())),
-        };
-        let listing = self.wasi.handles.add_listing(Listing {
-            place,
-            entries: page.entries.into(),
-            next: page.next,
-        })?;
-        Ok(Ok(listing))
+        let id = ListingId(self.instance.number());
+        let begun = self.call.listings.begin(id, place, &mut self.call.reach);
+        if let Err(error) = begun {
+            return Ok(Err(error.into()));
+        }
+        self.instance.handles.add_listing(id).map(Ok)
     }
 
     fn sync(&mut self, _descriptor: Handle) -> Answer<()> {
@@ -188,14 +190,14 @@ impl types::HostDescriptor for CallState {
     }
 
     fn create_directory_at(&mut self, directory: Handle, path: String) -> Answer<()> {
-        self.at(&directory, &path, |call, place| {
-            Ok(call.reach.create_directory(place.tree, &place.path)?)
+        self.at(&directory, &path, |state, place| {
+            Ok(state.call.reach.create_directory(place.tree, &place.path)?)
         })
     }
 
     fn stat(&mut self, descriptor: Handle) -> Answer<DescriptorStat> {
         self.may_go_on()?;
-        let descriptor = self.wasi.handles.get(&descriptor)?.clone();
+        let descriptor = self.instance.handles.get(&descriptor)?.clone();
         Ok(self.stat_of(&descriptor))
     }
 
@@ -205,10 +207,10 @@ impl types::HostDescriptor for CallState {
         how: PathFlags,
         path: String,
     ) -> Answer<DescriptorStat> {
-        self.at(&directory, &path, |call, place| {
+        self.at(&directory, &path, |state, place| {
             let stat = match how.contains(PathFlags::SYMLINK_FOLLOW) {
-                true => call.reach.stat(place.tree, &place.path),
-                false => call.reach.stat_name(place.tree, &place.path),
+                true => state.call.reach.stat(place.tree, &place.path),
+                false => state.call.reach.stat_name(place.tree, &place.path),
             };
             Ok(told(stat?))
         })
@@ -246,11 +248,11 @@ impl types::HostDescriptor for CallState {
         flags: DescriptorFlags,
     ) -> Answer<Handle> {
         let follows = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let opened = self.at(&directory, &path, |call, place| {
-            call.open(place, follows, how, flags)
+        let opened = self.at(&directory, &path, |state, place| {
+            state.open(place, follows, how, flags)
         })?;
         match opened {
-            Ok(descriptor) => self.wasi.handles.add(descriptor).map(Ok),
+            Ok(descriptor) => self.instance.handles.add(descriptor).map(Ok),
             Err(error) => Ok(Err(error)),
         }
     }
@@ -261,8 +263,8 @@ impl types::HostDescriptor for CallState {
     }
 
     fn remove_directory_at(&mut self, directory: Handle, path: String) -> Answer<()> {
-        self.at(&directory, &path, |call, place| {
-            call.remove_directory(&place)
+        self.at(&directory, &path, |state, place| {
+            state.remove_directory(&place)
         })
     }
 
@@ -277,7 +279,7 @@ impl types::HostDescriptor for CallState {
             Ok(to) => to.below(&new_path),
             Err(error) => Err(error),
         };
-        self.at(&directory, &path, |call, from| call.rename(&from, &to?))
+        self.at(&directory, &path, |state, from| state.rename(&from, &to?))
     }
 
     fn symlink_at(&mut self, _directory: Handle, _to: String, _path: String) -> Answer<()> {
@@ -285,7 +287,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn unlink_file_at(&mut self, directory: Handle, path: String) -> Answer<()> {
-        self.at(&directory, &path, |call, place| call.unlink(&place))
+        self.at(&directory, &path, |state, place| state.unlink(&place))
     }
 
     fn is_same_object(&mut self, one: Handle, other: Handle) -> wasmtime::Result<bool> {
@@ -306,13 +308,13 @@ impl types::HostDescriptor for CallState {
         _how: PathFlags,
         path: String,
     ) -> Answer<MetadataHashValue> {
-        self.at(&directory, &path, |call, place| call.hash_of(&place))
+        self.at(&directory, &path, |state, place| state.hash_of(&place))
     }
 
     fn drop(&mut self, descriptor: Handle) -> wasmtime::Result<()> {
-        match self.wasi.handles.remove(descriptor)? {
+        match self.instance.handles.remove(descriptor)? {
             Descriptor::Directory(_) => Ok(()),
-            Descriptor::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
+            Descriptor::File { id, .. } => Ok(self.call.files.close(id, &mut self.call.reach)?),
         }
     }
 }
@@ -320,32 +322,23 @@ impl types::HostDescriptor for CallState {
 impl types::HostDirectoryEntryStream for CallState {
     fn read_directory_entry(
         &mut self,
-        stream: Resource<Listing>,
+        stream: Resource<ListingId>,
     ) -> Answer<Option<DirectoryEntry>> {
         self.may_go_on()?;
-        let listing = self.wasi.handles.get_mut(&stream)?;
-        if listing.entries.is_empty() && listing.next.is_some() {
-            let place = &listing.place;
-            match self
-                .reach
-                .list(place.tree, &place.path, listing.next, false)
-            {
-                Ok(page) => {
-                    listing.entries = page.entries.into();
-                    listing.next = page.next;
-                }
-                Err(error) => return Ok(Err(error.into())),
-            }
-        }
-        Ok(Ok(listing.entries.pop_front().map(|entry| {
-            DirectoryEntry {
+        let id = *self.instance.handles.get(&stream)?;
+        let next = self.call.listings.next(id, &mut self.call.reach);
+        Ok(match next {
+            Ok(entry) => Ok(entry.map(|entry| DirectoryEntry {
                 type_: kind(entry.kind),
                 name: entry.name,
-            }
-        })))
+            })),
+            Err(error) => Err(error.into()),
+        })
     }
 
-    fn drop(&mut self, stream: Resource<Listing>) -> wasmtime::Result<()> {
-        self.wasi.handles.remove_listing(stream)
+    fn drop(&mut self, stream: Resource<ListingId>) -> wasmtime::Result<()> {
+        let id = self.instance.handles.remove_listing(stream)?;
+        self.call.listings.end(id);
+        Ok(())
     }
 }

@@ -1,16 +1,14 @@
-//! What the handles of a call stand for, and how many there may be.
+//! What the handles of an instance stand for, and how many there may be. None of them holds a file or a directory: they are names and
+//! numbers, which are looked up in what the call at hand has.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use wasmtime::component::{Resource, ResourceTable};
 
 use super::printed::Printed;
-use crate::{
-    files::{Entry, FsError},
-    plugins::outcome::Stopped,
-};
+use crate::{files::FsError, plugins::outcome::Stopped};
 
-/// How many handles a call holds at most at one time; each uses memory of the host.
+/// How many handles an instance holds at most at one time; each uses memory of the host.
 const MAX_LIVE: usize = 1024;
 
 /// How many of them a listing counts as: it holds the names of up to a page of entries.
@@ -26,10 +24,10 @@ pub struct Failure(pub(super) FsError);
 #[allow(unreachable_pub)]
 pub struct Pollable;
 
-/// Which open file.
+/// Which open file of which call: no two have the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(unreachable_pub)]
-pub struct FileId(pub(super) u32);
+pub struct FileId(pub(super) u64);
 
 /// Where bytes come from.
 #[derive(Debug)]
@@ -61,12 +59,12 @@ pub enum Output {
     },
 }
 
-/// A place in a granted directory.
+/// A directory, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(unreachable_pub)]
-pub struct Place {
-    /// The index of the directory tree in the call's reach.
-    pub(super) tree: usize,
+pub struct Directory {
+    /// The absolute path of the directory tree.
+    pub(super) tree: Arc<str>,
     /// Relative to the tree; empty for the tree itself.
     pub(super) path: String,
 }
@@ -76,7 +74,7 @@ pub struct Place {
 #[allow(unreachable_pub)]
 pub enum Descriptor {
     /// A directory.
-    Directory(Place),
+    Directory(Directory),
     /// A file.
     File {
         /// Which.
@@ -86,24 +84,19 @@ pub enum Descriptor {
     },
 }
 
-/// The entries of a directory that are still to be told.
-#[derive(Debug)]
+/// Which listing of which call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(unreachable_pub)]
-pub struct Listing {
-    pub(super) place: Place,
-    pub(super) entries: VecDeque<Entry>,
-    /// Where the next page begins; none after the last one.
-    pub(super) next: Option<u32>,
-}
+pub struct ListingId(pub(super) u64);
 
 /// Nothing is a terminal.
 #[derive(Debug)]
 #[allow(unreachable_pub)]
 pub enum NoTerminal {}
 
-/// The handles of a call.
+/// The handles of an instance.
 #[derive(Debug, Default)]
-pub(super) struct Handles {
+pub(in crate::plugins) struct Handles {
     table: ResourceTable,
     live: usize,
 }
@@ -114,7 +107,10 @@ impl Handles {
     }
 
     /// A listing, which counts as many handles.
-    pub(super) fn add_listing(&mut self, listing: Listing) -> wasmtime::Result<Resource<Listing>> {
+    pub(super) fn add_listing(
+        &mut self,
+        listing: ListingId,
+    ) -> wasmtime::Result<Resource<ListingId>> {
         self.add_as(LISTING, listing)
     }
 
@@ -146,9 +142,12 @@ impl Handles {
         Ok(self.table.delete(handle)?)
     }
 
-    pub(super) fn remove_listing(&mut self, handle: Resource<Listing>) -> wasmtime::Result<()> {
-        self.table.delete(handle)?;
+    pub(super) fn remove_listing(
+        &mut self,
+        handle: Resource<ListingId>,
+    ) -> wasmtime::Result<ListingId> {
+        let listing = self.table.delete(handle)?;
         self.live = self.live.saturating_sub(LISTING);
-        Ok(())
+        Ok(listing)
     }
 }

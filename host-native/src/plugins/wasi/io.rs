@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     files::FsError,
-    plugins::host::{CallState, LogLevel},
+    plugins::{call_state::CallState, log_sink::LogLevel},
 };
 
 /// How many bytes a stream takes at once. This is what `check-write` answers, always.
@@ -33,11 +33,11 @@ impl error::Host for CallState {}
 
 impl error::HostError for CallState {
     fn to_debug_string(&mut self, error: Resource<Failure>) -> wasmtime::Result<String> {
-        Ok(self.wasi.handles.get(&error)?.0.to_string())
+        Ok(self.instance.handles.get(&error)?.0.to_string())
     }
 
     fn drop(&mut self, error: Resource<Failure>) -> wasmtime::Result<()> {
-        self.wasi.handles.remove(error).map(drop)
+        self.instance.handles.remove(error).map(drop)
     }
 }
 
@@ -63,7 +63,7 @@ impl poll::HostPollable for CallState {
     }
 
     fn drop(&mut self, pollable: Resource<Pollable>) -> wasmtime::Result<()> {
-        self.wasi.handles.remove(pollable).map(drop)
+        self.instance.handles.remove(pollable).map(drop)
     }
 }
 
@@ -72,18 +72,18 @@ impl streams::Host for CallState {}
 impl CallState {
     fn read_stream(&mut self, stream: &Resource<Input>, len: u64) -> Answer<Vec<u8>> {
         self.may_go_on()?;
-        let (id, at) = match self.wasi.handles.get(stream)? {
+        let (id, at) = match self.instance.handles.get(stream)? {
             Input::Empty => return Ok(Err(streams::StreamError::Closed)),
             Input::File { id, at } => (*id, *at),
         };
-        let bytes = match self.wasi.files.read(id, at, len, &mut self.reach) {
+        let bytes = match self.call.files.read(id, at, len, &mut self.call.reach) {
             Ok(bytes) if bytes.is_empty() && len > 0 => {
                 return Ok(Err(streams::StreamError::Closed));
             }
             Ok(bytes) => bytes,
             Err(fault) => return self.stream_error(fault),
         };
-        if let Input::File { at, .. } = self.wasi.handles.get_mut(stream)? {
+        if let Input::File { at, .. } = self.instance.handles.get_mut(stream)? {
             *at = at.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         }
         Ok(Ok(bytes))
@@ -92,27 +92,27 @@ impl CallState {
     fn write_stream(&mut self, stream: &Resource<Output>, bytes: &[u8], most: usize) -> Answer<()> {
         self.may_go_on()?;
         permitted(u64::try_from(bytes.len()).unwrap_or(u64::MAX), most)?;
-        let (id, at) = match self.wasi.handles.get_mut(stream)? {
+        let (id, at) = match self.instance.handles.get_mut(stream)? {
             Output::File { id, at } => (*id, *at),
             Output::Log(printed) => {
                 let mut taken = std::mem::take(printed);
                 let is_error = taken.is_error;
                 // A full log takes nothing, so that nothing is kept for it.
-                if self.log_left > 0 {
+                if self.call.log_left > 0 {
                     taken.take(bytes, |line| self.tell(is_error, line));
                 }
-                if let Output::Log(printed) = self.wasi.handles.get_mut(stream)? {
+                if let Output::Log(printed) = self.instance.handles.get_mut(stream)? {
                     *printed = taken;
                 }
                 return Ok(Ok(()));
             }
         };
-        let end = match self.wasi.files.write(id, at, bytes, &mut self.reach) {
+        let end = match self.call.files.write(id, at, bytes, &mut self.call.reach) {
             Ok(end) => end,
             Err(fault) => return self.stream_error(fault),
         };
         // At the end is at the end, wherever that is next time.
-        if let Output::File { at: Some(at), .. } = self.wasi.handles.get_mut(stream)? {
+        if let Output::File { at: Some(at), .. } = self.instance.handles.get_mut(stream)? {
             *at = end;
         }
         Ok(Ok(()))
@@ -130,11 +130,11 @@ impl CallState {
             false => LogLevel::Info,
         };
         self.log_line(level, line);
-        self.log_left > 0
+        self.call.log_left > 0
     }
 
     fn stream_error<T>(&mut self, fault: FsError) -> Answer<T> {
-        let failure = self.wasi.handles.add(Failure(fault))?;
+        let failure = self.instance.handles.add(Failure(fault))?;
         Ok(Err(streams::StreamError::LastOperationFailed(failure)))
     }
 }
@@ -167,13 +167,13 @@ impl streams::HostInputStream for CallState {
 
     fn subscribe(&mut self, _stream: Resource<Input>) -> wasmtime::Result<Resource<Pollable>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Pollable)
+        self.instance.handles.add(Pollable)
     }
 
     fn drop(&mut self, stream: Resource<Input>) -> wasmtime::Result<()> {
-        match self.wasi.handles.remove(stream)? {
+        match self.instance.handles.remove(stream)? {
             Input::Empty => Ok(()),
-            Input::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
+            Input::File { id, .. } => Ok(self.call.files.close(id, &mut self.call.reach)?),
         }
     }
 }
@@ -204,7 +204,7 @@ impl streams::HostOutputStream for CallState {
 
     fn subscribe(&mut self, _stream: Resource<Output>) -> wasmtime::Result<Resource<Pollable>> {
         self.may_go_on()?;
-        self.wasi.handles.add(Pollable)
+        self.instance.handles.add(Pollable)
     }
 
     fn write_zeroes(&mut self, stream: Resource<Output>, len: u64) -> Answer<()> {
@@ -239,8 +239,8 @@ impl streams::HostOutputStream for CallState {
     }
 
     fn drop(&mut self, stream: Resource<Output>) -> wasmtime::Result<()> {
-        match self.wasi.handles.remove(stream)? {
-            Output::File { id, .. } => Ok(self.wasi.files.close(id, &mut self.reach)?),
+        match self.instance.handles.remove(stream)? {
+            Output::File { id, .. } => Ok(self.call.files.close(id, &mut self.call.reach)?),
             Output::Log(mut printed) => {
                 let rest = printed.end();
                 self.tell(printed.is_error, &rest);

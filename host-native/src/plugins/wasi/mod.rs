@@ -11,17 +11,18 @@ mod clocks;
 mod descriptor;
 mod directories;
 mod filesystem;
-mod handles;
+pub(super) mod handles;
 mod io;
-mod open_files;
+pub(super) mod listings;
+pub(super) mod open_files;
+mod place;
 mod printed;
 mod random;
 mod sockets;
-pub(super) mod state;
 
 use wasmtime::component::{HasSelf, Linker};
 
-use super::host::CallState;
+use super::call_state::CallState;
 
 /// The interfaces that a component may import, of any version 0.2.
 const INTERFACES: [&str; 27] = [
@@ -73,6 +74,6 @@ impl CallState {
     /// # Errors
     /// Which file could not be kept.
     pub(super) fn keep_written_files(&mut self) -> wasmtime::Result<()> {
-        Ok(self.wasi.files.keep_all(&mut self.reach)?)
+        Ok(self.call.files.keep_all(&mut self.call.reach)?)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::handles::{FileId, Place};
+use super::{handles::FileId, place::Place};
 use crate::files::{FsError, MAX_READ, Reach, WriteOptions};
 
 /// How many bytes the files that are written have together at most.
@@ -22,9 +22,8 @@ pub(super) struct NotKept {
 
 /// The open files.
 #[derive(Debug, Default)]
-pub(super) struct OpenFiles {
+pub(in crate::plugins) struct OpenFiles {
     files: BTreeMap<FileId, OpenFile>,
-    last: u32,
 }
 
 #[derive(Debug)]
@@ -39,16 +38,14 @@ struct OpenFile {
 }
 
 impl OpenFiles {
-    /// A file at a place, which exists; the one that is open there already, if there is one.
-    pub(super) fn open(&mut self, place: Place) -> FileId {
+    /// A file at a place, which exists; the one that is open there already, if there is one. A new one gets this number.
+    pub(super) fn open(&mut self, place: Place, number: u64) -> FileId {
         let known = |(_, file): &(&FileId, &mut OpenFile)| !file.removed && file.place == place;
         if let Some((id, file)) = self.files.iter_mut().find(known) {
             file.handles += 1;
             return *id;
         }
-        // More than 2^32 files do not fit into the time of a call.
-        self.last = self.last.wrapping_add(1);
-        let id = FileId(self.last);
+        let id = FileId(number);
         let file = OpenFile {
             place,
             content: None,

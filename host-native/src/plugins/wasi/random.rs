@@ -1,7 +1,7 @@
 //! Random bytes, all from the system.
 
 use super::bindings::wasi::random::{insecure, insecure_seed, random};
-use crate::plugins::host::CallState;
+use crate::plugins::call_state::CallState;
 
 /// How many bytes are given at once. The interface has no error for more, so asking for more ends the call.
 const MOST: u64 = 1 << 20;

@@ -2,7 +2,7 @@
 
 use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceType, Val};
 
-use crate::plugins::host::CallState;
+use crate::plugins::call_state::CallState;
 
 /// A version that every component for WASI 0.2 is compatible with.
 const VERSION: &str = "0.2.12";
