@@ -112,6 +112,11 @@ export interface Plugin {
   hooks?: Hook[];
   grants?: Grants;
   limits?: Limits;
+  /**
+   * With `"session"`, what the tools keep in variables lasts from call to call of a session, at most; with `"call"`, or without it,
+   * each call begins anew.
+   */
+  instance?: "call" | "session";
 }
 
 /** The exports of the component. */

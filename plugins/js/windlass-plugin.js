@@ -47,7 +47,7 @@ export function tool(definition) {
 }
 
 /** The exports of a plugin. Hosts check the declaration; a key that they do not know is refused when the plugin is built. */
-export function plugin({ name, version, tools = [], hooks = [], grants = {}, limits = {}, ...unknown }) {
+export function plugin({ name, version, tools = [], hooks = [], grants = {}, limits = {}, instance, ...unknown }) {
   refuseUnknown("the plugin", unknown);
   const declared = {
     name,
@@ -57,6 +57,8 @@ export function plugin({ name, version, tools = [], hooks = [], grants = {}, lim
     hooks: hooks.map(({ run, ...hook }) => renamed(`the hook ${hook.name}`, hook, HOOK_KEYS)),
     grants,
     limits: renamed("`limits`", limits, LIMIT_KEYS),
+    // Left out of the text where nothing is said.
+    instance,
   };
   const text = JSON.stringify(declared);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));

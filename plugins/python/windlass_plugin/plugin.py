@@ -64,13 +64,15 @@ class Plugin:
         log_bytes: int | None = None,
         host_calls: int | None = None,
         http_bytes: int | None = None,
+        instance: str = "call",
     ):
         """What the plugin asks for at most, and what a call needs at most.
 
         `filesystem` is `none`, `read` or `write` and is about files of the workspace; `directories` has those that it needs for
         something (`config.directory` says where they are); `http` has origins, alone (for `GET`) or as
         `{"origin": "https://api.example.com", "methods": ["GET", "POST"]}`; `env` has names of variables, and `state` is
-        `none`, `session` or `durable`.
+        `none`, `session` or `durable`. With `session` as `instance`, what the tools keep in variables lasts from call to call of
+        a session, at most; otherwise each call begins anew.
         """
         limits = {
             "memory_bytes": memory_bytes,
@@ -97,6 +99,8 @@ class Plugin:
             "grants": grants,
             "limits": {key: value for key, value in limits.items() if value is not None},
         }
+        if instance != "call":
+            self._declared["instance"] = instance
         self._tools: dict[str, tuple[Callable[[Any], Any], type]] = {}
         self._hooks: dict[tuple[str, str], Callable[[HookEvent], Judgement | None]] = {}
 

@@ -26,6 +26,13 @@ impl Declaration {
         Self(fields)
     }
 
+    /// How long an instance lasts that the tools run in: `call` or `session`.
+    #[must_use]
+    pub fn instance(mut self, scope: &str) -> Self {
+        self.0.insert("instance".to_owned(), scope.into());
+        self
+    }
+
     /// Adds a tool.
     #[must_use]
     pub fn tool<T: Tool>(mut self) -> Self {

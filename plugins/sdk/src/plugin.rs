@@ -13,8 +13,9 @@
 /// }
 /// ```
 ///
-/// Each part may be left out, and each ends with a comma. `grants` and `limits` are JSON, as `wit/README.md` describes them. Name
-/// and version are those of the crate. `windlass plugin build` makes the component, and asks it for the declaration.
+/// Each part may be left out, and each ends with a comma. `grants` and `limits` are JSON, as `wit/README.md` describes them. With
+/// `instance: "session",` at the end, the tools keep what lies in memory (a `static`, a `thread_local!`) from call to call of a
+/// session, at most; without it, each call begins anew. Name and version are those of the crate. `windlass plugin build` makes the component, and asks it for the declaration.
 #[macro_export]
 macro_rules! plugin {
     (
@@ -23,6 +24,7 @@ macro_rules! plugin {
         $(observers: [$($observer:ident),+ $(,)?],)?
         $(grants: $grants:tt,)?
         $(limits: $limits:tt,)?
+        $(instance: $instance:literal,)?
     ) => {
         const _: () = {
             struct Component;
@@ -39,6 +41,7 @@ macro_rules! plugin {
                     $(limits = $crate::serde_json::json!($limits);)?
                     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
                     $crate::Declaration::new(name, version, grants, limits)
+                        $(.instance($instance))?
                         $($(.tool::<$tool>())+)?
                         $($(.hook(<$judge as $crate::Judge>::FACTS))+)?
                         $($(.hook(<$observer as $crate::Observer>::FACTS))+)?

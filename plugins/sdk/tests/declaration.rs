@@ -78,6 +78,17 @@ windlass_plugin::plugin! {
     judges: [only_src],
     observers: [sees_the_end],
     grants: { "filesystem": "read" },
+    instance: "session",
+}
+
+#[test]
+fn card_5_a_declaration_says_that_an_instance_is_kept_only_where_it_is() {
+    let declaration = Declaration::new("cache", "1.0.0", json!({}), json!({}));
+    let text = |declaration: Declaration| -> Value {
+        serde_json::from_str(&declaration.into_json()).unwrap()
+    };
+    assert!(text(declaration.clone()).get("instance").is_none());
+    assert_eq!(text(declaration.instance("session"))["instance"], "session");
 }
 
 #[test]
