@@ -8,7 +8,7 @@ const WIT = '0.1.0';
 
 /** The keys that something here enforces; any other is refused, so that whoever reads a declaration can rely on it. */
 const KEYS = {
-  '': ['name', 'version', 'wit', 'tools', 'hooks', 'grants', 'limits'],
+  '': ['name', 'version', 'wit', 'tools', 'hooks', 'grants', 'limits', 'instance'],
   tools: ['name', 'description', 'input_schema', 'annotations', 'paths', 'retry', 'timeout_ms'],
   hooks: ['name', 'event', 'matcher', 'kind', 'timeout_ms'],
   grants: ['filesystem', 'directories', 'http', 'secrets', 'env', 'state'],
@@ -58,6 +58,10 @@ export function checked(declaration) {
   };
   only('', declaration);
   if (declaration.wit !== WIT) throw fault(`it was made for version ${declaration.wit} of windlass:plugin, and this host has ${WIT}`);
+  if (!['call', 'session'].includes(declaration.instance ?? 'call')) throw fault('its `instance` is neither `call` nor `session`');
+  if (declaration.instance === 'session') {
+    throw fault('it declares `"instance": "session"`, to keep its memory from call to call, and in this host each call has a fresh instance');
+  }
   const hooks = named('hooks', declaration.hooks);
   for (const { name, kind, event } of hooks) {
     if (kind !== 'judge' && kind !== 'observer') throw fault(`its hook \`${name}\` is neither a judge nor an observer`);
