@@ -165,9 +165,10 @@ impl Plugin {
             abandoned,
         };
         let (result, instance) = self.unless_benched(|| {
-            let begun = self.begin(&terms, reports)?;
+            let mut begun = self.begin(&terms, reports)?;
             let (linked, runtime) = (begun.linked, begun.runtime);
-            let (mut store, kept) = match turn.as_ref().and_then(Turn::take) {
+            let kept = turn.as_ref().and_then(Turn::take);
+            let (mut store, kept) = match kept.filter(|kept| kept.serves(&mut begun.call)) {
                 Some(kept) => kept.given(begun.call),
                 None => (self.store(begun.call, runtime), None),
             };

@@ -4,7 +4,7 @@
 //! as one value for each call, and nothing of it is there in the next one. The instance keeps what it is made of, and names: a handle
 //! that a component kept from an earlier call is a name or a number, and is looked up in what the present call has.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
 
 use super::{
     authority::Bound,
@@ -99,6 +99,8 @@ pub(super) struct InstancePart {
     pub(super) handles: Handles,
     /// The names of the directory trees that handles of `windlass:host` stand for.
     pub(super) trees: Vec<Arc<str>>,
+    /// The directory trees that the component was told when it asked WASI for them, which libraries do once.
+    told: Option<BTreeSet<String>>,
     /// The number of handles of `windlass:host`.
     held: u32,
     /// How many numbers there were.
@@ -122,6 +124,7 @@ impl InstancePart {
             meter: Meter::new(limits),
             handles: Handles::default(),
             trees: Vec::new(),
+            told: None,
             held: 0,
             numbers: 0,
         }
@@ -132,6 +135,17 @@ impl InstancePart {
         // No instance lives to see the end of them.
         self.numbers = self.numbers.wrapping_add(1);
         self.numbers
+    }
+
+    /// Notes that the component was told these directory trees as all that there are.
+    pub(super) fn tell(&mut self, trees: &[String]) {
+        self.told = Some(trees.iter().cloned().collect());
+    }
+
+    /// Whether a call with this reach has directory trees that the component would not find, as it does not ask for them again.
+    pub(super) fn would_miss(&self, reach: &mut Reach) -> bool {
+        let told = self.told.as_ref();
+        told.is_some_and(|told| reach.roots().any(|root| !told.contains(&root.path)))
     }
 
     /// Counts one more handle of a directory tree, and gives the number of its name.

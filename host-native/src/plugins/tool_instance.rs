@@ -14,6 +14,11 @@ pub(super) struct ToolInstance {
 }
 
 impl ToolInstance {
+    /// Whether a call can run in it and find what it was granted.
+    pub(super) fn serves(&self, call: &mut CallPart) -> bool {
+        !self.store.data().instance.would_miss(&mut call.reach)
+    }
+
     /// The same with this in place of all that was the last call's.
     pub(super) fn with(mut self, call: CallPart) -> Self {
         self.store.data_mut().call = call;

@@ -155,6 +155,29 @@ fn card_5_a_directory_of_wasi_that_was_kept_is_looked_up_in_the_grant_of_the_cal
 }
 
 #[test]
+fn card_5_an_instance_that_was_not_told_of_a_directory_ends_before_a_call_that_has_it() {
+    let ground = Ground::new();
+    let note = |code: u32| format!("(call $say (i32.const {code}))");
+    let guest = Guest::default()
+        .then("(global.set $end (i32.const 2080))")
+        .then(&first_then(
+            &format!("(drop (call $root (i32.const 0))) {}", note(65)),
+            &note(66),
+        ));
+    let plugin = keeping(&guest);
+    let grant = ground.grant();
+    let nothing = FsGrant {
+        roots: Vec::new(),
+        ..grant.clone()
+    };
+    assert_eq!(text(&plugin, only(&grant, 0)), "A");
+    assert_eq!(text(&plugin, nothing), "B");
+    assert_eq!(text(&plugin, only(&grant, 0)), "B");
+    assert_eq!(text(&plugin, grant.clone()), "A");
+    assert_eq!(text(&plugin, only(&grant, 1)), "B");
+}
+
+#[test]
 fn card_5_files_streams_and_listings_of_an_earlier_call_do_not_go_on() {
     let ground = Ground::new();
     let types = "wasi:filesystem/types";

@@ -24,6 +24,7 @@ impl preopens::Host for CallState {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Handle, String)>> {
         self.may_go_on()?;
         let roots: Vec<String> = self.call.reach.roots().map(|root| root.path).collect();
+        self.instance.tell(&roots);
         let open = roots.into_iter().map(|tree| {
             let directory = Directory {
                 tree: tree.as_str().into(),
