@@ -31,6 +31,7 @@ mod plugin_probe;
 mod plugin_roles;
 mod plugin_secrets;
 mod plugin_state;
+mod plugin_turns;
 mod plugins;
 mod programs;
 mod queries;

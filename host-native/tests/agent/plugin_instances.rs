@@ -2,17 +2,15 @@
 
 use std::{
     fs,
-    sync::{Arc, Mutex, mpsc},
-    thread::{self, ThreadId},
+    sync::{Arc, Mutex},
 };
 
-use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde_json::{Value, json};
 use windlass::{
     core::{host::CancelSignal, json::RawJson, tool::ToolCall},
     plugins::{
-        CallUsage, ComponentGrant, InspectedComponent, LogSink, Plugin, PluginHost,
-        PluginHostConfig, StateScope, UsageSink,
+        CallUsage, ComponentGrant, InspectedComponent, Plugin, PluginHost, PluginHostConfig,
+        StateScope, UsageSink,
     },
 };
 
@@ -23,7 +21,7 @@ use crate::{
 };
 
 /// Makes the result the number of calls that this instance has had.
-const COUNTS: &str =
+pub(crate) const COUNTS: &str =
     "(i32.store (i32.const 2300) (i32.add (i32.load (i32.const 2300)) (i32.const 1)))
     (global.set $len (i32.const 0))
     (call $digit (i32.load (i32.const 2300)))";
@@ -41,7 +39,8 @@ fn kept() -> Value {
     json!({"instance": "session"})
 }
 
-fn loaded(host: &PluginHost, probe: &Probe) -> Plugin {
+/// A component that keeps its instance, loaded.
+pub(crate) fn loaded(host: &PluginHost, probe: &Probe) -> Plugin {
     probe.granted(host, &kept(), &ComponentGrant::default())
 }
 
@@ -225,144 +224,6 @@ fn card_5_each_call_in_a_kept_instance_has_budgets_and_figures_of_its_own() {
     let many = run(&plugin, "1234567").joined_text();
     assert!(many.contains("called the host more than 6 times"), "{many}");
     assert_eq!(said(&plugin, "1"), "1");
-}
-
-/// A host on which a call stands still at its first line in the log until it is let go.
-fn halting() -> (PluginHost, mpsc::Receiver<()>, mpsc::Sender<()>) {
-    let (begun, begins) = mpsc::channel();
-    let (goes, let_go) = mpsc::channel();
-    let let_go = Mutex::new(let_go);
-    let host = PluginHost::new(PluginHostConfig {
-        log: LogSink::new(move |_| {
-            let _ = begun.send(());
-            // Whoever is done with waiting lets all go.
-            let _ = let_go.lock().unwrap().recv();
-        }),
-        ..PluginHostConfig::default()
-    });
-    (host, begins, goes)
-}
-
-const LOGS_AND_COUNTS: &str = "(call $log (i32.const 1) (i32.const 2300) (i32.const 1))";
-
-#[test]
-fn card_5_calls_wait_for_the_one_that_runs_and_are_stopped_while_they_wait() {
-    let (host, begins, let_go) = halting();
-    let plugin = loaded(&host, &Probe::default().step(LOGS_AND_COUNTS).step(COUNTS));
-    plugin.prepare().unwrap();
-    let cancel = CancelSignal::new();
-    thread::scope(|scope| {
-        let first = scope.spawn(|| said(&plugin, ""));
-        begins.recv().unwrap();
-        // Waiting takes of the time of a call.
-        let short = ToolCall {
-            timeout_ms: Some(30),
-            ..call("")
-        };
-        let late = plugin
-            .call_blocking(&short, &CancelSignal::new())
-            .joined_text();
-        assert!(
-            late.contains("another call of its component `probe` was still running after 30 ms"),
-            "{late}"
-        );
-        let waiting = scope.spawn(|| plugin.call_blocking(&call(""), &cancel).joined_text());
-        cancel.cancel();
-        let stopped = waiting.join().unwrap();
-        assert!(stopped.contains("cancelled"), "{stopped}");
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let mut abandoned = Box::pin(plugin.call(call(""), CancelSignal::new()));
-            assert!(abandoned.as_mut().now_or_never().is_none());
-        });
-        drop(runtime);
-        let late = runtime_call(&plugin, &short);
-        assert!(late.contains("was still running after 30 ms"), "{late}");
-        let other = plugin.for_session();
-        let elsewhere = scope.spawn(move || said(&other, ""));
-        // Another session waits for nobody.
-        begins.recv().unwrap();
-        drop(let_go);
-        assert_eq!(first.join().unwrap(), "1");
-        assert_eq!(elsewhere.join().unwrap(), "1");
-    });
-    // None of those that were stopped has run.
-    assert_eq!(said(&plugin, ""), "2");
-}
-
-/// The text of a call on a runtime.
-fn runtime_call(plugin: &Plugin, call: &ToolCall) -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let result = runtime.block_on(plugin.call(call.clone(), CancelSignal::new()));
-    result.joined_text()
-}
-
-#[tokio::test]
-async fn card_5_no_more_calls_wait_for_an_instance_than_a_number() {
-    let (host, begins, let_go) = halting();
-    let plugin = loaded(
-        &host,
-        &Probe::default()
-            .step(LOGS_AND_COUNTS)
-            .step("(call $letter (i32.const 46))"),
-    );
-    let first = tokio::spawn({
-        let plugin = plugin.clone();
-        async move { plugin.call(call(""), CancelSignal::new()).await }
-    });
-    tokio::task::spawn_blocking(move || begins.recv())
-        .await
-        .unwrap()
-        .unwrap();
-    let mut waiting: FuturesUnordered<_> = (0..70)
-        .map(|_| plugin.call(call(""), CancelSignal::new()))
-        .collect();
-    // The others wait as long as the first one is not let go.
-    for _ in 0..6 {
-        let refused = waiting.next().await.unwrap().joined_text();
-        assert!(
-            refused.contains("64 calls wait for its component `probe`"),
-            "{refused}"
-        );
-    }
-    drop(let_go);
-    assert!(!first.await.unwrap().is_error);
-    while let Some(result) = waiting.next().await {
-        assert!(!result.is_error, "{result:?}");
-    }
-}
-
-#[test]
-fn card_5_calls_beside_each_other_do_not_run_in_one_instance_at_once() {
-    let lines: Arc<Mutex<Vec<ThreadId>>> = Arc::default();
-    let told = Arc::clone(&lines);
-    let host = PluginHost::new(PluginHostConfig {
-        log: LogSink::new(move |_| told.lock().unwrap().push(thread::current().id())),
-        ..PluginHostConfig::default()
-    });
-    let probe = Probe::default()
-        .step(LOGS_AND_COUNTS)
-        .step("(local.set 0 (i32.load (i32.const 2300)))")
-        .step(COUNTS)
-        .step("(if (i32.ne (i32.load (i32.const 2300)) (i32.add (local.get 0) (i32.const 1))) (then unreachable))")
-        .step(LOGS_AND_COUNTS);
-    let plugin = loaded(&host, &probe);
-    let mut counts: Vec<_> = thread::scope(|scope| {
-        let calls: Vec<_> = (0..8).map(|_| scope.spawn(|| said(&plugin, ""))).collect();
-        calls.into_iter().map(|call| call.join().unwrap()).collect()
-    });
-    counts.sort();
-    assert_eq!(counts.concat(), "12345678");
-    // Two lines of a call, and none of another one between them.
-    let lines = lines.lock().unwrap();
-    assert_eq!(lines.len(), 16);
-    assert!(lines.chunks(2).all(|of_call| of_call[0] == of_call[1]));
 }
 
 #[test]
