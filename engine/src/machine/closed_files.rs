@@ -1,7 +1,5 @@
 //! What stays closed to the tools of plugins in directories that no call has to name: those of their roles.
 
-use std::path::Path;
-
 use windlass_core::{
     permission::literal_pattern,
     spec::Environment,
@@ -9,6 +7,7 @@ use windlass_core::{
 };
 
 use super::Engine;
+use crate::path::TextPath;
 
 /// The pattern of all files.
 const EVERYWHERE: &str = "/**";
@@ -46,7 +45,8 @@ fn own_places<'a>(
     granted: &'a PluginGrant,
     call: &'a FsGrant,
 ) -> impl Iterator<Item = &'a str> {
-    let is_in = |path: &str, directory: &str| Path::new(path).starts_with(directory);
+    let is_in =
+        |path: &str, directory: &str| TextPath::new(path).starts_with(&TextPath::new(directory));
     let is_reached = move |place: &&String| {
         let mut roots = granted.roots().iter();
         let mut let_write = call
