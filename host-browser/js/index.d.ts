@@ -299,6 +299,13 @@ export class MemorySessionStore implements SessionStore {
 }
 export interface MemorySessionStore extends SessionStore {}
 
+/** Keeps sessions in the storage of a Durable Object, which has SQLite. */
+export class DurableObjectSessionStore implements SessionStore {
+  /** @param storage `ctx.storage` */
+  constructor(storage: object);
+}
+export interface DurableObjectSessionStore extends SessionStore {}
+
 /**
  * Keeps sessions in the browser, beyond the page (IndexedDB). A session is written to by one tab at a time (Web Locks), so the page
  * has to come from `https:` or from this machine.

@@ -1,4 +1,5 @@
 /** A store of sessions in memory. */
+import { LocalLocks } from './local-locks.js';
 import { DatabaseStore } from './session-store.js';
 
 /** Keeps sessions as long as the page or process lives. */
@@ -6,7 +7,7 @@ export class MemorySessionStore extends DatabaseStore {
   #database;
 
   constructor(database = new MemoryDatabase()) {
-    super(database, database, 'memory:');
+    super(database, database.locks, 'memory:');
     this.#database = database;
   }
 
@@ -16,18 +17,13 @@ export class MemorySessionStore extends DatabaseStore {
   }
 }
 
-/** Keys and values, in the order of the keys' insertion below each kind and session; and locks. */
+/** Keys and values, in the order of the keys' insertion below each kind and session. */
 class MemoryDatabase {
   /** By the first two parts of keys, then by the whole key. */
   #groups = new Map();
   #last = Promise.resolve();
-  #locked = new Set();
-
-  async acquire(name) {
-    if (this.#locked.has(name)) return undefined;
-    this.#locked.add(name);
-    return () => this.#locked.delete(name);
-  }
+  /** Who writes to which session, for all stores over it. */
+  locks = new LocalLocks();
 
   read(work) {
     return this.write(work);

@@ -4,6 +4,9 @@
  * What a store promises is written down at `SessionStore` in `index.d.ts`; `checkStore` of the test kit shows whether one keeps it.
  */
 
+/** The most characters or bytes of a piece: databases limit what they keep under one key. */
+const LONGEST_PIECE = 512 * 1024;
+
 /** A session that cannot be read or written; `kind` says why, as `SessionStore` lists it. */
 export class StoreError extends Error {
   constructor(kind, message) {
@@ -17,8 +20,8 @@ export class StoreError extends Error {
  * A store over a database.
  *
  * A database runs `read` and `write` transactions, each as a whole or not at all: a function that gets
- * `{ get(key), entries(prefix), set(key, value), remove(prefix) }`, where keys are arrays of texts and numbers, and `entries` are in
- * the order of the keys. `locks.acquire(name)` resolves to a function that releases the lock, or to `undefined` if somebody has it.
+ * `{ get(key), entries(prefix), set(key, value), remove(prefix) }`, where keys are arrays of texts and numbers, `entries` are in
+ * the order of the keys, and a key that is the prefix itself is removed, too. `locks.acquire(name)` resolves to a function that releases the lock, or to `undefined` if somebody has it.
  */
 export class DatabaseStore {
   #database;
@@ -186,11 +189,16 @@ export class DatabaseStore {
   }
 }
 
-/** Adds a piece to a log. */
-async function push(tx, log, piece) {
-  const next = (await tx.get(['next', ...log])) ?? 0;
-  tx.set([...log, next], piece);
-  tx.set(['next', ...log], next + 1);
+/** Adds a text or bytes to a log. */
+async function push(tx, log, added) {
+  let next = (await tx.get(['next', ...log])) ?? 0;
+  let from = 0;
+  do {
+    tx.set([...log, next], added.slice(from, from + LONGEST_PIECE));
+    next += 1;
+    from += LONGEST_PIECE;
+  } while (from < added.length);
+  tx.set(['next', ...log], next);
 }
 
 function joined(pieces) {

@@ -1,0 +1,20 @@
+import type { AgentOptions } from './index.js';
+
+/** What `edge` needs to make agents. */
+export interface EdgeParts {
+  /** `windlass/core.wasm`, as the platform imports it. */
+  module: WebAssembly.Module;
+  /**
+   * What an agent is made of, for each session. Who may have a session is yours to decide: throw a `Response` to refuse a request.
+   * Without `canUseTool` the reader of the stream is asked.
+   */
+  options(env: any, request: Request): AgentOptions | Promise<AgentOptions>;
+  /** The binding of the sessions' objects; default `SESSIONS`. */
+  namespace?: string;
+}
+
+/** The fetch handler of a worker, and the class of its sessions' Durable Objects, which has storage with SQLite. */
+export function edge(parts: EdgeParts): {
+  handler: { fetch(request: Request, env: any): Promise<Response> };
+  SessionObject: new (ctx: any, env: any) => { fetch(request: Request): Promise<Response> };
+};

@@ -1,0 +1,184 @@
+/**
+ * Agents at the edge: a fetch handler, and a Durable Object for each session.
+ *
+ * | request | answer |
+ * |---|---|
+ * | `POST /sessions` with `{ "prompt": … }` | a new session: a stream of events, each message one (`message`), with the id in the header `windlass-session` |
+ * | `POST /sessions/ID` with `{ "prompt": … }` | the session goes on: the same |
+ * | `POST /sessions/ID/answer` with `{ "toolUseID": …, "behavior": "allow" \| "deny", … }` | answers a question about a call, which is an event (`permission`) of the stream |
+ * | `POST /sessions/ID/interrupt` | stops what is running |
+ * | `GET /sessions/ID` | the transcript: lines of JSON |
+ * | `DELETE /sessions/ID` | nothing is kept of the session any more |
+ *
+ * Whoever leaves the stream stops the answer. What was said until then is kept, and the next prompt goes on behind it, also after
+ * the object was evicted or its machine went down.
+ */
+import { Agent } from './agent.js';
+import { DurableObjectSessionStore } from './durable-object-session-store.js';
+import { init } from './wasm.js';
+
+const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/(answer|interrupt))?$/;
+
+/**
+ * Makes the fetch handler and the class of the sessions' objects.
+ *
+ * @param {object} parts
+ * @param {WebAssembly.Module} parts.module `windlass/core.wasm`, as the platform imports it
+ * @param {(env: object, request: Request) => object | Promise<object>} parts.options what an agent is made of, for each session. Who may have a session is
+ *   yours to decide: throw a `Response` to refuse it
+ * @param {string} [parts.namespace] the binding of the objects; default `SESSIONS`
+ */
+export function edge({ module, options, namespace = 'SESSIONS' }) {
+  const handler = {
+    async fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/sessions' && request.method === 'POST') {
+        const url = new URL(`/sessions/${crypto.randomUUID()}`, request.url);
+        return objectOf(env[namespace], url.pathname).fetch(new Request(url, request));
+      }
+      if (!SESSION.test(pathname)) return failed(404, `there is nothing at ${pathname}: sessions are at /sessions`);
+      return objectOf(env[namespace], pathname).fetch(request);
+    },
+  };
+
+  class SessionObject {
+    #storage;
+    #env;
+    #store;
+    #session;
+    /** Questions that wait for an answer, by the ids of their calls. */
+    #questions = new Map();
+    /** Whose answer is being given. */
+    #run;
+    /** Takes the events of the answer that is being given. */
+    #emit;
+
+    constructor(ctx, env) {
+      this.#storage = ctx.storage;
+      this.#env = env;
+      this.#store = new DurableObjectSessionStore(ctx.storage);
+    }
+
+    async fetch(request) {
+      try {
+        const [, id, action] = SESSION.exec(new URL(request.url).pathname) ?? [];
+        return await this.#handle(request, id, action);
+      } catch (error) {
+        return error instanceof Response ? error : failed(500, error?.message ?? String(error));
+      }
+    }
+
+    async #handle(request, id, action) {
+      const { method } = request;
+      if (method === 'GET' && !action) return this.#transcript(id);
+      if (method === 'DELETE' && !action) return this.#delete(id);
+      if (method !== 'POST') return failed(405, `${method} is nothing that a session does`);
+      if (action === 'interrupt') return this.#interrupt();
+      const body = await request.json().catch(() => undefined);
+      if (action === 'answer') return this.#answer(body);
+      return this.#prompt(id, body, request);
+    }
+
+    async #prompt(id, body, request) {
+      if (body?.prompt === undefined) return failed(400, 'write a body of JSON with a `prompt`: a text, or blocks of content');
+      if (this.#run) return failed(409, 'the session is answering another prompt: wait for its result, or interrupt it');
+      const { readable, writable } = new TransformStream();
+      const writer = writable.getWriter();
+      const encoder = new TextEncoder();
+      this.#run = 'starting';
+      try {
+        this.#session ??= await this.#open(id, request);
+        this.#emit = (event, data) => writer.write(encoder.encode(`event: ${event}\ndata: ${data}\n\n`));
+        this.#run = this.#session.prompt(body.prompt);
+      } catch (error) {
+        this.#run = undefined;
+        throw error;
+      }
+      this.#stream(this.#run, writer);
+      return new Response(readable, {
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'windlass-session': id },
+      });
+    }
+
+    /** The session that is kept under the id, or a new one. */
+    async #open(id, request) {
+      await init(module);
+      const isKept = (await this.#store.list()).some((kept) => kept.id === id);
+      const agent = new Agent({
+        canUseTool: (...asked) => this.#ask(...asked),
+        ...(await options(this.#env, request)),
+        sessionStore: this.#store,
+        ...(isKept ? { resume: id } : { sessionId: id }),
+      });
+      return agent.session();
+    }
+
+    /** Sends the messages of a run. */
+    async #stream(run, writer) {
+      try {
+        for await (const line of run.lines()) await this.#emit('message', line.trimEnd());
+      } catch (error) {
+        // A session that cannot go on is opened anew with the next prompt.
+        this.#session = undefined;
+        await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) })).catch(() => {});
+      } finally {
+        this.#run = undefined;
+        this.#questions.clear();
+        await writer.close().catch(() => {});
+      }
+    }
+
+    /** Asks whoever reads the stream, and waits for the answer. */
+    #ask(toolName, input, { signal, toolUseID, blockedPath, decisionReason, suggestions, agentID }) {
+      const answered = new Promise((resolve) => {
+        this.#questions.set(toolUseID, resolve);
+        signal.addEventListener('abort', () => this.#questions.delete(toolUseID), { once: true });
+      });
+      const question = { toolUseID, toolName, input, blockedPath, decisionReason, suggestions, agentID };
+      return Promise.resolve(this.#emit('permission', JSON.stringify(question))).then(() => answered);
+    }
+
+    #answer(answer) {
+      const waiting = this.#questions.get(answer?.toolUseID);
+      if (!waiting) return failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
+      if (answer.behavior !== 'allow' && answer.behavior !== 'deny') return failed(400, '`behavior` is "allow" or "deny"');
+      this.#questions.delete(answer.toolUseID);
+      const { toolUseID, ...decision } = answer;
+      waiting(decision.behavior === 'deny' ? { message: 'denied', ...decision } : decision);
+      return Response.json({ toolUseID });
+    }
+
+    async #interrupt() {
+      await this.#session?.interrupt();
+      return Response.json({});
+    }
+
+    async #transcript(id) {
+      const stored = await this.#store.load(id);
+      if (!stored) return failed(404, `nothing is kept of a session ${id}`);
+      return new Response(stored.text, { headers: { 'content-type': 'application/x-ndjson' } });
+    }
+
+    async #delete(id) {
+      if (this.#run) return failed(409, 'the session is answering a prompt: interrupt it first');
+      await this.#session?.close();
+      this.#session = undefined;
+      await this.#store.delete(id).catch((error) => {
+        if (error.kind !== 'unknown') throw error;
+      });
+      await this.#storage.deleteAll();
+      return Response.json({});
+    }
+  }
+
+  return { handler, SessionObject };
+}
+
+function objectOf(namespace, pathname) {
+  const [, id] = SESSION.exec(pathname);
+  return namespace.get(namespace.idFromName(id));
+}
+
+function failed(status, error) {
+  return Response.json({ error }, { status });
+}

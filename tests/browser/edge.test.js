@@ -1,0 +1,179 @@
+/** Sessions in the real edge runtime: workerd, which is killed and started again over the same storage. */
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { after, before, test } from 'node:test';
+import { Model } from './edge/model.js';
+import { Workerd, workerdProgram } from './edge/workerd.js';
+
+/** How often the runtime is killed in the middle of an answer. */
+const KILLS = Number(process.env.WINDLASS_EDGE_KILLS ?? 5);
+
+const directory = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url));
+const skip = workerdProgram() ? false : 'there is no workerd for this platform';
+let model;
+let workerd;
+
+before(async () => {
+  if (skip) return;
+  model = await Model.start();
+  workerd = new Workerd(directory, model.url);
+  await workerd.start();
+});
+
+after(async () => {
+  await workerd?.remove();
+  await model?.stop();
+});
+
+function request(path, { body, ...init } = {}) {
+  const headers = { authorization: 'Bearer visitor', ...init.headers };
+  return fetch(`${workerd.url}${path}`, { method: body ? 'POST' : 'GET', body: body && JSON.stringify(body), ...init, headers });
+}
+
+/** The events of a stream, as they come. */
+async function* events(response) {
+  let text = '';
+  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const [event, data] = text.slice(0, end).split('\n').map((line) => line.slice(line.indexOf(':') + 2));
+      text = text.slice(end + 2);
+      yield { event, data: JSON.parse(data) };
+    }
+  }
+}
+
+/** Asks, and gives the id of the session and the result. */
+async function ask(prompt, session) {
+  const response = await request(session ? `/sessions/${session}` : '/sessions', { body: { prompt } });
+  assert.equal(response.status, 200, response.status === 200 ? '' : await response.text());
+  let result;
+  for await (const { event, data } of events(response)) {
+    assert.notEqual(event, 'error', JSON.stringify(data));
+    if (data.type === 'result') result = data;
+  }
+  return { id: response.headers.get('windlass-session'), result };
+}
+
+/** What the model was sent last, as texts. */
+function sent() {
+  const { messages } = model.requests.at(-1).body;
+  return messages.map(({ role, content }) => {
+    const texts = typeof content === 'string' ? [content] : content.map(({ text, type }) => text ?? type);
+    return `${role}: ${texts.join(' ')}`;
+  });
+}
+
+async function lines(id) {
+  const response = await request(`/sessions/${id}`);
+  return (await response.text()).trimEnd().split('\n');
+}
+
+test('card_4_the_storage_of_an_object_keeps_the_contract_of_stores', { skip }, async () => {
+  assert.deepEqual(await (await request('/check')).json(), []);
+});
+
+test('card_4_a_session_runs_at_the_edge_and_goes_on', { skip }, async () => {
+  model.answer('Noted.', '7.');
+  const { id, result } = await ask('My number is 7.');
+  assert.equal(result.result, 'Noted.');
+  assert.equal(result.session_id, id);
+  assert.equal(model.requests.at(-1).headers['x-api-key'], 'secret-of-the-edge');
+  const again = await ask('Which number?', id);
+  assert.equal(again.result.result, '7.');
+  assert.deepEqual(sent(), ['user: My number is 7.', 'assistant: Noted.', 'user: Which number?']);
+});
+
+test('card_4_a_person_answers_by_another_request', { skip }, async () => {
+  model.answer({ call: { name: 'Note', input: { text: 'a' } } }, 'Noted.', { call: { name: 'Note', input: { text: 'b' } } }, 'Not noted.');
+  const first = await decide('Note a.', undefined, { behavior: 'allow' });
+  assert.equal(first.question.toolName, 'Note');
+  assert.match(first.results, /noted: a/);
+  const second = await decide('Note b.', first.id, { behavior: 'deny', message: 'not that one' });
+  assert.match(second.results, /not that one/);
+  const none = await request(`/sessions/${first.id}/answer`, { body: { toolUseID: 'toolu_0', behavior: 'allow' } });
+  assert.equal(none.status, 404);
+});
+
+/** Asks, and answers the question that comes. */
+async function decide(prompt, session, decision) {
+  const response = await request(session ? `/sessions/${session}` : '/sessions', { body: { prompt } });
+  const id = response.headers.get('windlass-session');
+  let question;
+  let results = '';
+  for await (const { event, data } of events(response)) {
+    if (event === 'permission') {
+      question = data;
+      const answered = await request(`/sessions/${id}/answer`, { body: { toolUseID: data.toolUseID, ...decision } });
+      assert.equal(answered.status, 200);
+    }
+    if (data.type === 'user') results += JSON.stringify(data.message);
+  }
+  return { id, question, results };
+}
+
+test('card_4_a_session_that_is_called_twice_at_once_says_so', { skip }, async () => {
+  const begun = new Promise((resolve) => model.answer({ begins: 'One mom', begun: resolve }));
+  const response = await request('/sessions', { body: { prompt: 'Take your time.' } });
+  const id = response.headers.get('windlass-session');
+  const reading = (async () => {
+    let last;
+    for await (const { data } of events(response)) last = data;
+    return last;
+  })();
+  await begun;
+  const second = await request(`/sessions/${id}`, { body: { prompt: 'And this?' } });
+  assert.equal(second.status, 409);
+  assert.match((await second.json()).error, /answering another prompt/);
+  assert.equal((await request(`/sessions/${id}/interrupt`, { method: 'POST' })).status, 200);
+  assert.equal((await reading).type, 'result');
+  model.answer('Now.');
+  assert.equal((await ask('And now?', id)).result.result, 'Now.');
+});
+
+test('card_4_what_makes_no_sense_is_refused', { skip }, async () => {
+  for (const [path, init, status] of [
+    ['/', {}, 404],
+    ['/sessions/7', {}, 404],
+    ['/sessions', { body: { promt: 'x' } }, 400],
+    [`/sessions/${crypto.randomUUID()}`, {}, 404],
+    [`/sessions/${crypto.randomUUID()}`, { method: 'PUT' }, 405],
+    ['/sessions', { body: { prompt: 'x' }, headers: { authorization: 'none' } }, 401],
+  ]) {
+    const response = await request(path, init);
+    assert.equal(response.status, status, `${path} ${JSON.stringify(init)}: ${await response.text()}`);
+  }
+});
+
+test('card_4_a_session_that_is_deleted_is_gone', { skip }, async () => {
+  model.answer('Here.');
+  const { id } = await ask('Begin.');
+  assert.ok((await lines(id)).length > 1);
+  assert.equal((await request(`/sessions/${id}`, { method: 'DELETE' })).status, 200);
+  assert.equal((await request(`/sessions/${id}`)).status, 404);
+});
+
+test('card_4_nothing_is_lost_where_the_runtime_is_killed_in_the_middle_of_an_answer', { skip }, async () => {
+  model.answer('Ready.');
+  const { id } = await ask('Begin.');
+  let kept = await lines(id);
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const begun = new Promise((resolve) => model.answer({ begins: `Half of ${kill}`, begun: resolve }));
+    const response = await request(`/sessions/${id}`, { body: { prompt: `Prompt ${kill}.` } });
+    const reading = (async () => {
+      for await (const event of events(response)) assert.ok(event);
+    })().catch(() => {});
+    await begun;
+    await workerd.kill();
+    await reading;
+    await workerd.start();
+    const now = await lines(id);
+    assert.deepEqual(now.slice(0, kept.length), kept, 'lines that were there are there');
+    assert.ok(now.some((line) => line.includes(`Prompt ${kill}.`)), 'the prompt is there');
+    model.answer(`Answer ${kill}.`);
+    assert.equal((await ask(`Again ${kill}.`, id)).result.result, `Answer ${kill}.`);
+    kept = await lines(id);
+  }
+  const all = sent().join('\n');
+  for (let kill = 1; kill < KILLS; kill += 1) assert.ok(all.includes(`Again ${kill}.`) && all.includes(`Answer ${kill}.`), all);
+});

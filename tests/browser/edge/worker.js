@@ -1,0 +1,49 @@
+/** The worker of the tests: sessions whose model is at an address that the configuration names. */
+import module from 'windlass_browser_bg.wasm';
+import testkitModule from 'windlass_browser_testkit_bg.wasm';
+import { edge } from './edge.js';
+import { DurableObjectSessionStore, tool } from './index.js';
+import { checkStore, initTestkit } from './testkit.js';
+
+const note = tool('Note', 'Notes something.', { type: 'object', properties: { text: { type: 'string' } } }, ({ text }) => `noted: ${text}`);
+
+const { handler, SessionObject } = edge({
+  module,
+  options: (env, request) => {
+    if (request.headers.get('authorization') !== 'Bearer visitor') throw new Response('who are you?', { status: 401 });
+    return { baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note] };
+  },
+});
+
+/** Checks the store that sessions are kept in, in the storage of an object. */
+export class StoreCheck {
+  #storage;
+
+  constructor(ctx) {
+    this.#storage = ctx.storage;
+  }
+
+  async fetch() {
+    await initTestkit(testkitModule);
+    let last = Promise.resolve();
+    const broken = await checkStore(() => {
+      // One place after the other.
+      last = this.#storage.deleteAll();
+      return {
+        store: async () => {
+          await last;
+          return new DurableObjectSessionStore(this.#storage);
+        },
+      };
+    });
+    return Response.json(broken);
+  }
+}
+
+export { SessionObject };
+export default {
+  fetch(request, env) {
+    if (new URL(request.url).pathname === '/check') return env.CHECK.get(env.CHECK.newUniqueId()).fetch(request);
+    return handler.fetch(request, env);
+  },
+};
