@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod chromium;
+mod edge;
 mod facts;
 mod native;
 mod node;
