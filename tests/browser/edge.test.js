@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { Model } from './edge/model.js';
 import { Workerd, workerdProgram } from './edge/workerd.js';
 
-/** How often the runtime is killed in the middle of an answer. */
+/** How often the runtime is killed in the middle of something. */
 const KILLS = Number(process.env.WINDLASS_EDGE_KILLS ?? 5);
 
 const directory = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url));
@@ -153,27 +153,44 @@ test('card_4_a_session_that_is_deleted_is_gone', { skip }, async () => {
   assert.equal((await request(`/sessions/${id}`)).status, 404);
 });
 
-test('card_4_nothing_is_lost_where_the_runtime_is_killed_in_the_middle_of_an_answer', { skip }, async () => {
+/** What the runtime is killed in the middle of: what the model answers, and the event after which it is there. */
+const MIDDLES = [
+  { of: 'a stream', answer: (begun) => ({ begins: 'Half of it', begun }), isThere: () => false },
+  { of: 'a call', answer: () => ({ call: { name: 'Wait', input: {} } }), isThere: ({ data }) => data.type === 'assistant' },
+  { of: 'a question', answer: () => ({ call: { name: 'Note', input: {} } }), isThere: ({ event }) => event === 'permission' },
+];
+
+test('card_4_nothing_is_lost_where_the_runtime_is_killed_in_the_middle', { skip }, async () => {
   model.answer('Ready.');
   const { id } = await ask('Begin.');
   let kept = await lines(id);
-  for (let kill = 1; kill <= KILLS; kill += 1) {
-    const begun = new Promise((resolve) => model.answer({ begins: `Half of ${kill}`, begun: resolve }));
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const { of, answer, isThere } = MIDDLES[kill % MIDDLES.length];
+    let there;
+    const inTheMiddle = new Promise((resolve) => {
+      there = resolve;
+    });
+    model.answer(answer(there));
     const response = await request(`/sessions/${id}`, { body: { prompt: `Prompt ${kill}.` } });
     const reading = (async () => {
-      for await (const event of events(response)) assert.ok(event);
+      for await (const event of events(response)) if (isThere(event)) there();
     })().catch(() => {});
-    await begun;
+    await inTheMiddle;
     await workerd.kill();
     await reading;
     await workerd.start();
     const now = await lines(id);
-    assert.deepEqual(now.slice(0, kept.length), kept, 'lines that were there are there');
-    assert.ok(now.some((line) => line.includes(`Prompt ${kill}.`)), 'the prompt is there');
+    assert.deepEqual(now.slice(0, kept.length), kept, `${of}: lines that were there are there`);
+    assert.ok(now.some((line) => line.includes(`Prompt ${kill}.`)), `${of}: the prompt is there`);
     model.answer(`Answer ${kill}.`);
-    assert.equal((await ask(`Again ${kill}.`, id)).result.result, `Answer ${kill}.`);
+    assert.equal((await ask(`Again ${kill}.`, id)).result.result, `Answer ${kill}.`, of);
+    // A call without a result would be refused by a real model server.
+    const { messages } = model.requests.at(-1).body;
+    const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+    const ids = (type, field) => blocks.filter((block) => block.type === type).map((block) => block[field]);
+    assert.deepEqual(ids('tool_result', 'tool_use_id'), ids('tool_use', 'id'), of);
     kept = await lines(id);
   }
   const all = sent().join('\n');
-  for (let kill = 1; kill < KILLS; kill += 1) assert.ok(all.includes(`Again ${kill}.`) && all.includes(`Answer ${kill}.`), all);
+  for (let kill = 0; kill < KILLS - 1; kill += 1) assert.ok(all.includes(`Answer ${kill}.`), all);
 });

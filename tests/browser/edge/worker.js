@@ -7,11 +7,14 @@ import { checkStore, initTestkit } from './testkit.js';
 
 const note = tool('Note', 'Notes something.', { type: 'object', properties: { text: { type: 'string' } } }, ({ text }) => `noted: ${text}`);
 
+// Which never comes back.
+const wait = tool('Wait', 'Waits.', { type: 'object' }, () => new Promise(() => {}));
+
 const { handler, SessionObject } = edge({
   module,
   options: (env, request) => {
     if (request.headers.get('authorization') !== 'Bearer visitor') throw new Response('who are you?', { status: 401 });
-    return { baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note] };
+    return { baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait], allowedTools: ['Wait'] };
   },
 });
 
