@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 
 use self::row::{Row, State};
+use crate::artefacts;
 use crate::junit;
 use crate::process;
 use crate::progress;
@@ -31,17 +32,18 @@ const SEEDS: u64 = 100_000;
 const ENGINE_SEEDS: u64 = 200_000;
 
 /// The packages with attack tests. They are built together, so that dependencies are compiled once for all classes.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "windlass",
     "windlass-core",
     "windlass-shell",
     "windlass-shell-judge",
     "windlass-engine",
     "windlass-fuzz",
+    "windlass-tests",
 ];
 
 /// The classes of attacks that are tests, each with nextest filters that select its tests.
-const CLASSES: [(&str, &[&str]); 8] = [
+const CLASSES: [(&str, &[&str]); 9] = [
     (
         "lines",
         &[
@@ -93,7 +95,12 @@ const CLASSES: [(&str, &[&str]); 8] = [
             "package(=windlass-shell) & (test(what_is_nested_or_long) | test(deep_nesting))",
         ],
     ),
+    (EDGE, &["package(=windlass-tests) & test(run_at_the_edge)"]),
 ];
+
+/// The class that needs the browser package, and how often it kills the runtime.
+const EDGE: &str = "edge";
+const EDGE_KILLS: &str = "100";
 
 /// The classes of attacks that are generated from seeds, before and after those that are tests.
 const FROM_SEEDS: [&str; 4] = ["commands", "denied", "loop", "engine"];
@@ -135,6 +142,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
     if !of_tests.is_empty() {
         let nextest = tools::cargo_nextest(workspace)?;
         let binary = workspace.build_windlass()?;
+        if of_tests.iter().any(|(class, _)| *class == EDGE) {
+            artefacts::build(workspace)?;
+        }
         for (class, filters) in of_tests {
             rows.push(tests(workspace, &nextest, &binary, class, filters)?);
         }
@@ -180,6 +190,7 @@ fn tests(
         .envs(variables)
         .env("WINDLASS_BINARY", binary)
         .env("WINDLASS_ATTACK_ROUNDS", ROUNDS)
+        .env("WINDLASS_EDGE_KILLS", EDGE_KILLS)
         // A million attempts take longer than a normal test may.
         .args(["nextest", "run", "--config-file", ".config/attack.toml"])
         .arg("--no-fail-fast")
