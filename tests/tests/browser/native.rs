@@ -38,7 +38,8 @@ pub(crate) fn run(facts: &Facts) -> Here {
     let task = task(facts.cwd());
     let id = Seeded::new(task.seed).uuid();
     let mut session = Session::new(Arc::new(task.spec), id, task.seed);
-    let prompt = Prompt::text(bundle["prompt"].as_str().unwrap());
+    // An engine names prompts itself, and a session that is told their names draws none.
+    let prompt = Prompt::text(bundle["prompt"].as_str().unwrap()).with_uuid(id);
     let messages = host.run(&mut session, [Input::Prompt(prompt)]).unwrap();
     host.verify().unwrap();
     Here {
