@@ -300,7 +300,7 @@ impl Plugin {
         drop(ticking);
         store.data().report_refusals();
         if let Some(sink) = &config.usage {
-            sink.take(usage(store, limits));
+            sink.take(CallUsage::of(store, limits));
         }
         done.map_err(|error| failure(&error, store.data(), terms.time, limits))
     }
@@ -355,19 +355,6 @@ pub(super) struct Terms<'a> {
     pub(super) cancel: &'a CancelSignal,
     /// Set when nobody waits for the result any more.
     pub(super) abandoned: &'a Arc<AtomicBool>,
-}
-
-/// What a call used.
-fn usage(store: &Store<CallState>, limits: &CallLimits) -> CallUsage {
-    let state = store.data();
-    CallUsage {
-        // Where nothing counts, nothing is left over.
-        fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
-        memory: state.instance.meter.memory(limits),
-        host_calls: state.call.calls,
-        output: state.call.output,
-        log: limits.log - state.call.log_left,
-    }
 }
 
 fn input(call: &ToolCall) -> wit::ToolCall {

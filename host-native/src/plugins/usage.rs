@@ -2,6 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
+use wasmtime::Store;
+
+use super::{CallLimits, call_state::CallState};
+
 /// What one call used, whether it succeeded or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +20,21 @@ pub struct CallUsage {
     pub output: usize,
     /// Bytes of log messages.
     pub log: usize,
+}
+
+impl CallUsage {
+    /// What the call in a store has used.
+    pub(super) fn of(store: &Store<CallState>, limits: &CallLimits) -> Self {
+        let state = store.data();
+        Self {
+            // Where nothing counts, nothing is left over.
+            fuel: u64::MAX - store.get_fuel().unwrap_or(u64::MAX),
+            memory: state.instance.meter.memory(limits),
+            host_calls: state.call.calls,
+            output: state.call.output,
+            log: limits.log - state.call.log_left,
+        }
+    }
 }
 
 /// Receives what calls used; called on the thread of the call, before its result is returned.
