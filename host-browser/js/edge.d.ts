@@ -5,9 +5,11 @@ export interface EdgeParts {
   /** `windlass/core.wasm`, as the platform imports it. */
   module: WebAssembly.Module;
   /**
-   * What an agent is made of, for each session. Who may have a session is yours to decide: throw a `Response` to refuse a request.
-   * Without `canUseTool` the reader of the stream is asked.
+   * Who may do what with sessions: called for every request, before anything else; a `Response` refuses it. Ids of sessions are
+   * random, and no secret.
    */
+  authorize(request: Request, env: any): Response | void | Promise<Response | void>;
+  /** What an agent is made of, for each session. Without `canUseTool` the reader of the stream is asked. */
   options(env: any, request: Request): AgentOptions | Promise<AgentOptions>;
   /** The binding of the sessions' objects; default `SESSIONS`. */
   namespace?: string;

@@ -24,13 +24,19 @@ const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/
  *
  * @param {object} parts
  * @param {WebAssembly.Module} parts.module `windlass/core.wasm`, as the platform imports it
- * @param {(env: object, request: Request) => object | Promise<object>} parts.options what an agent is made of, for each session. Who may have a session is
- *   yours to decide: throw a `Response` to refuse it
+ * @param {(request: Request, env: object) => Response | void | Promise<Response | void>} parts.authorize who may do what with sessions: called
+ *   for every request, before anything else; a `Response` refuses it
+ * @param {(env: object, request: Request) => object | Promise<object>} parts.options what an agent is made of, for each session
  * @param {string} [parts.namespace] the binding of the objects; default `SESSIONS`
  */
-export function edge({ module, options, namespace = 'SESSIONS' }) {
+export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
+  if (typeof authorize !== 'function') {
+    throw new Error('edge: `authorize` says who may have sessions; for everybody, say `authorize: () => {}`');
+  }
   const handler = {
     async fetch(request, env) {
+      const refused = await authorize(request, env);
+      if (refused) return refused;
       const { pathname } = new URL(request.url);
       if (pathname === '/sessions' && request.method === 'POST') {
         const url = new URL(`/sessions/${crypto.randomUUID()}`, request.url);
@@ -64,7 +70,7 @@ export function edge({ module, options, namespace = 'SESSIONS' }) {
         const [, id, action] = SESSION.exec(new URL(request.url).pathname) ?? [];
         return await this.#handle(request, id, action);
       } catch (error) {
-        return error instanceof Response ? error : failed(500, error?.message ?? String(error));
+        return failed(500, error?.message ?? String(error));
       }
     }
 

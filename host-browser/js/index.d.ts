@@ -217,6 +217,24 @@ export class Agent {
   session(): Session;
 }
 
+/**
+ * Asks in a session of its own, as `query` of the TypeScript Agent SDK: a prompt, or a stream of user messages, each answered in its
+ * turn. Options are those of {@link Agent}; `tools` are functions here (see {@link tool}), and there are no files of settings, no
+ * programs and no servers of MCP in a page.
+ */
+export function query(asked: {
+  prompt: Prompt | AsyncIterable<{ type: 'user'; message: { role: 'user'; content: Prompt } }>;
+  options?: AgentOptions & { abortController?: AbortController };
+}): Query;
+
+/** The messages of a query, with what can be done meanwhile. */
+export interface Query extends AsyncIterableIterator<Message> {
+  interrupt(): Promise<void>;
+  setPermissionMode(mode: PermissionMode): Promise<void>;
+  setModel(model?: string): Promise<void>;
+  stopTask(id: string): Promise<void>;
+}
+
 /** A conversation. Prompts are answered one after another. */
 export interface Session {
   /** The session's id, a UUID. */

@@ -18,6 +18,7 @@ export { IndexedDbSessionStore } from './indexed-db-session-store.js';
 export { MemoryFileSystem } from './memory-file-system.js';
 export { MemorySessionStore } from './memory-session-store.js';
 export { Plugin, declarationOf } from './plugin.js';
+export { query } from './query.js';
 export { StoreError } from './session-store.js';
 export { tool } from './tool.js';
 export { init } from './wasm.js';

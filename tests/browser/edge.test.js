@@ -141,6 +141,8 @@ test('card_4_what_makes_no_sense_is_refused', { skip }, async () => {
     [`/sessions/${crypto.randomUUID()}`, {}, 404],
     [`/sessions/${crypto.randomUUID()}`, { method: 'PUT' }, 405],
     ['/sessions', { body: { prompt: 'x' }, headers: { authorization: 'none' } }, 401],
+    [`/sessions/${crypto.randomUUID()}`, { headers: { authorization: 'none' } }, 401],
+    [`/sessions/${crypto.randomUUID()}`, { method: 'DELETE', headers: { authorization: 'none' } }, 401],
   ]) {
     const response = await request(path, init);
     assert.equal(response.status, status, `${path} ${JSON.stringify(init)}: ${await response.text()}`);

@@ -164,3 +164,25 @@ test('a tool of an agent without a store leaves nothing', async () => {
   assert.equal((await agent.run('Hm.')).result, 'So.');
   assert.equal(new StoreError('busy', 'x').kind, 'busy');
 });
+
+test('card_4_query_is_that_of_the_typescript_sdk', async () => {
+  const clock = new testkit.VirtualClock();
+  const exchanges = [{ respond: 'One.' }, { respond: 'Two.' }];
+  const model = await testkit.ScriptedModel.load({ exchanges }, { clock });
+  const options = { fetch: model.fetch, clock };
+  const single = await all(windlass.query({ prompt: 'First.', options }));
+  assert.equal(single.at(-1).result, 'One.');
+  const aborted = new AbortController();
+  aborted.abort(new Error('never mind'));
+  await assert.rejects(all(windlass.query({ prompt: 'Not at all.', options: { ...options, abortController: aborted } })), /never mind/);
+  const stream = windlass.query({ prompt: prompts('Second.'), options });
+  await stream.setPermissionMode('plan');
+  const messages = await all(stream);
+  assert.equal(messages.at(-1).result, 'Two.');
+  assert.equal(messages.find(({ subtype }) => subtype === 'init').permissionMode, 'plan');
+  model.verify();
+});
+
+async function* prompts(...texts) {
+  for (const content of texts) yield { type: 'user', message: { role: 'user', content } };
+}

@@ -12,10 +12,10 @@ const wait = tool('Wait', 'Waits.', { type: 'object' }, () => new Promise(() => 
 
 const { handler, SessionObject } = edge({
   module,
-  options: (env, request) => {
-    if (request.headers.get('authorization') !== 'Bearer visitor') throw new Response('who are you?', { status: 401 });
-    return { baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait], allowedTools: ['Wait'] };
+  authorize: (request) => {
+    if (request.headers.get('authorization') !== 'Bearer visitor') return new Response('who are you?', { status: 401 });
   },
+  options: (env) => ({ baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait], allowedTools: ['Wait'] }),
 });
 
 /** Checks the store that sessions are kept in, in the storage of an object. */
