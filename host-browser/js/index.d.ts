@@ -303,6 +303,24 @@ export interface SessionStore {
   close(): void;
 }
 
+/** What a list shows of a session (Agent SDK reference, `SDKSessionInfo`). */
+export interface SessionInfo {
+  sessionId: string;
+  /** Its title, or its first prompt. */
+  summary: string;
+  customTitle?: string;
+  firstPrompt?: string;
+  /** Milliseconds since 1970. */
+  lastModified: number;
+}
+
+/** Lists the sessions of a store, those that were written to last first; 100 if no limit is given. */
+export function listSessions(options: {
+  sessionStore: SessionStore;
+  limit?: number;
+  offset?: number;
+}): Promise<SessionInfo[]>;
+
 /** A session that cannot be read or written. */
 export class StoreError extends Error {
   constructor(kind: 'busy' | 'stale' | 'exists' | 'unknown' | 'changed', message: string);

@@ -15,6 +15,7 @@ export { Agent } from './agent.js';
 export { SystemClock } from './clock.js';
 export { DurableObjectSessionStore } from './durable-object-session-store.js';
 export { IndexedDbSessionStore } from './indexed-db-session-store.js';
+export { listSessions } from './list-sessions.js';
 export { MemoryFileSystem } from './memory-file-system.js';
 export { MemorySessionStore } from './memory-session-store.js';
 export { Plugin, declarationOf } from './plugin.js';

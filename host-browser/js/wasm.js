@@ -1,5 +1,5 @@
 /** The core and the engine: loaded once, by whoever needs them first. */
-import start, { Session, Grant, digest, version } from './windlass_browser.js';
+import start, { Session, Grant, digest, summary, version } from './windlass_browser.js';
 import { readBytes } from './assets.js';
 
 let starting;
@@ -21,4 +21,4 @@ async function load(source) {
   await start({ module_or_path: module ?? (await readBytes(new URL('./windlass_browser_bg.wasm', import.meta.url))) });
 }
 
-export { Session, Grant, digest, version };
+export { Session, Grant, digest, summary, version };

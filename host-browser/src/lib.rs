@@ -5,6 +5,7 @@
 //! public API. This crate connects the two:
 //!
 //! - [`Session`]: a session with its engine and the driver of that; its store is a JavaScript object;
+//! - [`summary`]: what a list shows of a session;
 //! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
 //! - `ScriptedModel` and `check_store` (feature `testkit`): a model without a network, and the contract of stores as checks.
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ mod imports;
 mod scripted_model;
 mod session;
 mod store;
+mod summary;
 
 #[cfg(feature = "testkit")]
 pub use check_store::check_store;
@@ -28,6 +30,7 @@ pub use grant::{Grant, digest};
 pub use scripted_model::ScriptedModel;
 pub use session::Session;
 pub use store::SessionStore;
+pub use summary::summary;
 
 /// The version of this module.
 #[wasm_bindgen::prelude::wasm_bindgen]

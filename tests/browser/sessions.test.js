@@ -94,6 +94,20 @@ test('card_4_the_latest_session_goes_on_in_a_copy', async () => {
   assert.ok((await lines(copy)) > (await lines(origin)));
 });
 
+test('card_4_sessions_are_listed_by_what_they_are_about', async () => {
+  const sessionStore = new MemorySessionStore();
+  for (const prompt of ['Mend the fence.', 'Paint the door.']) {
+    const { agent } = await agentOf([{ respond: 'Done.' }], { sessionStore });
+    await agent.run(prompt);
+  }
+  const listed = await windlass.listSessions({ sessionStore });
+  assert.deepEqual(listed.map(({ summary, firstPrompt }) => [summary, firstPrompt]), [
+    ['Paint the door.', 'Paint the door.'],
+    ['Mend the fence.', 'Mend the fence.'],
+  ]);
+  assert.deepEqual(await windlass.listSessions({ sessionStore, limit: 1, offset: 1 }), [listed[1]]);
+});
+
 test('card_4_a_session_has_one_writer', async () => {
   const sessionStore = new MemorySessionStore();
   const first = await agentOf([{ respond: 'Here.' }], { sessionStore });
