@@ -89,10 +89,19 @@ struct Location {
 
 impl Location {
     fn below(&self, step: &str) -> Self {
-        let step = step.replace('~', "~0").replace('/', "~1");
+        let mut pointer = self.pointer.clone();
+        pointer.push('/');
+        for letter in step.chars() {
+            match letter {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                letter => pointer.push(letter),
+            }
+        }
         Self {
-            pointer: format!("{}/{step}", self.pointer),
-            ..self.clone()
+            pointer,
+            resource: self.resource.clone(),
+            base: self.base.clone(),
         }
     }
 }
