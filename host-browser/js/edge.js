@@ -10,8 +10,8 @@
  * | `GET /sessions/ID` | the transcript: lines of JSON |
  * | `DELETE /sessions/ID` | nothing is kept of the session any more |
  *
- * Whoever leaves the stream stops the answer. What was said until then is kept, and the next prompt goes on behind it, also after
- * the object was evicted or its machine went down.
+ * Whoever has left the stream stops the answer by `interrupt`; an event that cannot be delivered stops it, too. What was said until
+ * then is kept, and the next prompt goes on behind it, also after the object was evicted or its machine went down.
  */
 import { Agent } from './agent.js';
 import { DurableObjectSessionStore } from './durable-object-session-store.js';
@@ -124,8 +124,10 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
       try {
         for await (const line of run.lines()) await this.#emit('message', line.trimEnd());
       } catch (error) {
-        // A session that cannot go on is opened anew with the next prompt.
+        // Opened anew with the next prompt, whatever is the matter with it.
+        const session = this.#session;
         this.#session = undefined;
+        await session?.close().catch(() => {});
         await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) })).catch(() => {});
       } finally {
         this.#run = undefined;

@@ -133,6 +133,30 @@ test('card_4_a_session_that_is_called_twice_at_once_says_so', { skip }, async ()
   assert.equal((await ask('And now?', id)).result.result, 'Now.');
 });
 
+test('card_4_whoever_has_left_the_stream_can_stop_the_answer', { skip }, async () => {
+  const begun = new Promise((resolve) => model.answer({ begins: 'One mom', begun: resolve }));
+  const leave = new AbortController();
+  const response = await request('/sessions', { body: { prompt: 'Take your time.' }, signal: leave.signal });
+  const id = response.headers.get('windlass-session');
+  await begun;
+  leave.abort();
+  assert.equal((await request(`/sessions/${id}/interrupt`, { method: 'POST' })).status, 200);
+  model.answer('Yes.');
+  // Until the answer has been stopped, the session is answering it.
+  let next;
+  do {
+    next = await request(`/sessions/${id}`, { body: { prompt: 'Still there?' } });
+    if (next.status === 409) await next.text();
+  } while (next.status === 409);
+  assert.equal(next.status, 200);
+  let last;
+  for await (const { event, data } of events(next)) {
+    assert.notEqual(event, 'error', JSON.stringify(data));
+    last = data;
+  }
+  assert.equal(last.result, 'Yes.');
+});
+
 test('card_4_what_makes_no_sense_is_refused', { skip }, async () => {
   for (const [path, init, status] of [
     ['/', {}, 404],
