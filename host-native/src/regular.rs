@@ -6,7 +6,7 @@
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
-    io::{self, Read as _},
+    io::{self, Read as _, Write as _},
     path::Path,
 };
 
@@ -52,6 +52,20 @@ pub(crate) fn open_with(path: &Path, link: Link, options: &mut OpenOptions) -> i
 /// As [`open`]; [`io::ErrorKind::FileTooLarge`] if it is longer.
 pub(crate) fn read(path: &Path, link: Link, most: u64) -> io::Result<Vec<u8>> {
     read_opened(open(path, link)?, most)
+}
+
+/// Writes a file that only the user can read, in one step: what is there is the old content or the new one. Its folder is made if it
+/// is missing, and private then, too.
+///
+/// # Errors
+/// The error of the operating system; the file is as it was then.
+pub(crate) fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    crate::os::create_private_directory(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(io::Error::from)
 }
 
 /// Reads a file that was opened here, of at most this many bytes.

@@ -81,10 +81,7 @@ impl Installed {
         };
         let granted = self.store.components(name, plugin, grants);
         let granted = granted.map_err(|fault| remedy(&fault))?;
-        let path = match granted.first().filter(|_| !plugin.folder) {
-            Some(granted) => granted.component.path().to_owned(),
-            None => self.store.path(name, plugin),
-        };
+        let path = self.store.path(name, plugin);
         let components_only = components_only || !plugin.runs_programs;
         let folder = plugin.folder.then_some(components_only);
         PluginOnDisk::installed(&path, granted, name, folder).map_err(|fault| remedy(&fault))

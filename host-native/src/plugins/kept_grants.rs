@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs::OpenOptions,
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     grant::ComponentGrant,
+    inspect::Inspection,
     state::{StateScope, new_state_id},
     user_folder::plugins_of_user,
 };
@@ -50,6 +51,20 @@ pub struct KeptGrant {
     pub asks: Vec<String>,
     /// What it is granted.
     pub grant: ComponentGrant,
+}
+
+impl KeptGrant {
+    /// The grant of this component.
+    #[must_use]
+    pub fn of(component: &Inspection, grant: ComponentGrant) -> Self {
+        let declaration = &component.declaration;
+        Self {
+            name: declaration.name.clone(),
+            version: declaration.version.clone(),
+            asks: component.asks(),
+            grant,
+        }
+    }
 }
 
 /// The version of the file's format.
@@ -184,15 +199,7 @@ impl GrantFile {
         let mut text =
             serde_json::to_string_pretty(grants).map_err(|error| self.io(error.into()))?;
         text.push('\n');
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let write = || {
-            os::create_private_directory(folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path).map(drop).map_err(io::Error::from)
-        };
-        write().map_err(|error| self.io(error))
+        regular::replace_private(&self.path, text.as_bytes()).map_err(|error| self.io(error))
     }
 
     fn io(&self, error: io::Error) -> GrantFileError {

@@ -35,9 +35,8 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
         one_line(&declaration.name),
         one_line(&declaration.version)
     );
-    let asks = inspection.asks();
     let other = kept.other_of_name(&declaration.name, digest);
-    text.push_str(&compared(&asks, other));
+    text.push_str(&compared(&inspection.asks(), other));
     if !is_anything_named(args) {
         text.push_str(&had(kept.components.get(digest)));
         return Ok(text);
@@ -46,12 +45,7 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
     inspection
         .check_grant(&grant)
         .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
-    let granted = KeptGrant {
-        name: declaration.name.clone(),
-        version: declaration.version.clone(),
-        asks,
-        grant,
-    };
+    let granted = KeptGrant::of(inspection, grant);
     text.push_str(&had(Some(&granted)));
     if let Some(other) = other.filter(|_| granted.grant.state == StateScope::Durable)
         && kept.remembered_by(&other.name).is_some()
@@ -168,23 +162,27 @@ fn method(name: &str) -> Result<Method, AuthorError> {
 
 /// What the component asks for; where another one of its name was granted something, what is new and what is gone.
 fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
-    let mut text = String::from("  asks to\n");
-    let before = other.map(|other| other.asks.as_slice());
-    for ask in asks {
-        let is_new = before.is_some_and(|before| !before.contains(ask));
-        let mark = if is_new { "+" } else { " " };
-        text.push_str(&format!("  {mark} {}\n", one_line(ask)));
-    }
-    let gone = before
-        .unwrap_or_default()
-        .iter()
-        .filter(|ask| !asks.contains(ask));
-    gone.for_each(|ask| text.push_str(&format!("  - {}\n", one_line(ask))));
+    let mut text = asked(asks, other.map(|other| other.asks.as_slice()));
     if let Some(other) = other {
         let version = one_line(&other.version);
         text.push_str(&format!(
             "  (+ and -: what is different from {version}, which was granted something)\n"
         ));
+    }
+    text
+}
+
+/// What is asked for, a line each; beside what was asked for before, with what is new (`+`) and what is gone (`-`).
+pub(super) fn asked(asks: &[String], before: Option<&[String]>) -> String {
+    let mut text = String::from("  asks to\n");
+    for ask in asks {
+        let is_new = before.is_some_and(|before| !before.contains(ask));
+        let mark = if is_new { "+" } else { " " };
+        text.push_str(&format!("  {mark} {}\n", one_line(ask)));
+    }
+    let gone = before.unwrap_or_default().iter();
+    for ask in gone.filter(|ask| !asks.contains(ask)) {
+        text.push_str(&format!("  - {}\n", one_line(ask)));
     }
     text
 }

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File, TryLockError},
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     os,
-    plugins::user_folder::plugins_of_user,
+    plugins::{code::read_component, inspect::Inspection, user_folder::plugins_of_user},
     regular::{self, Link},
 };
 
@@ -165,9 +165,9 @@ impl PluginStore {
         let path = self.path(name, plugin);
         let digest = match plugin.folder {
             true => PluginTree::read(&path).ok().map(|tree| tree.digest()),
-            false => regular::read(&path, Link::Refused, LARGEST_COMPONENT)
+            false => read_component(&path)
                 .ok()
-                .map(|bytes| crate::plugins::inspect::Inspection::digest(&bytes)),
+                .map(|bytes| Inspection::digest(&bytes)),
         };
         digest.is_some_and(|digest| digest == plugin.digest)
     }
@@ -186,9 +186,6 @@ impl PluginStore {
         (self.folders.join(hex_of(digest).unwrap_or("none"))).join(name)
     }
 }
-
-/// Bytes of the largest component.
-const LARGEST_COMPONENT: u64 = crate::plugins::load_fault::MAX_COMPONENT as u64;
 
 /// The plugins while they are changed.
 #[derive(Debug)]
@@ -221,7 +218,7 @@ impl StoreChange<'_> {
         }
         let path = self.store.path(name, &plugin);
         let written = match content {
-            PluginContent::Component(bytes) => write_file(&path, bytes),
+            PluginContent::Component(bytes) => regular::replace_private(&path, bytes),
             PluginContent::Folder(tree) => write_folder(&path, tree),
         };
         let mut next = self.lockfile.clone();
@@ -251,7 +248,7 @@ impl StoreChange<'_> {
         let write = || {
             let mut text = serde_json::to_vec(&next)?;
             text.push(b'\n');
-            write_file(&path, &text)
+            regular::replace_private(&path, &text)
         };
         write().map_err(|error| io_at(&path, error))?;
         self.lockfile = next;
@@ -290,16 +287,6 @@ impl StoreChange<'_> {
 
 fn top_of(folder: &Path) -> PathBuf {
     folder.parent().unwrap_or(folder).to_path_buf()
-}
-
-/// Writes a private file in one step.
-fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = top_of(path);
-    os::create_private_directory(&folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(io::Error::from)
 }
 
 /// Writes a folder beside its place, and puts it there in one step. One that is there already is replaced: it has the same digest,

@@ -16,7 +16,10 @@ use super::{
 use crate::cli::{
     install_args::PluginAddArgs,
     plain::one_line,
-    plugin::person_needed::{self, Consent},
+    plugin::{
+        grant::asked,
+        person_needed::{self, Consent},
+    },
 };
 
 /// Installs a plugin: fetched, checked and examined as a whole before anything is written.
@@ -57,14 +60,14 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         });
     }
     check_tools(&candidate, &store, change.lockfile())?;
-    let asked = Asked::of(&candidate, &args.directories)?;
+    let wanted = Asked::of(&candidate, &args.directories)?;
     let about = format!(
         "{}{}{}",
         title_line(&candidate),
-        asks(&candidate, None),
-        asked.directories(&candidate)
+        asked(&candidate.plugin.asks, None),
+        wanted.directories(&candidate)
     );
-    let consent = match candidate.runs.is_some() || asked.is_something() {
+    let consent = match candidate.runs.is_some() || wanted.is_something() {
         false => Consent::Refused,
         true => person_needed::consent(&about, "Grant all of this?", &args.answer),
     };
@@ -72,7 +75,7 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
     change.install(&candidate.name, candidate.plugin.clone(), &content)?;
     if is_granted {
-        asked.grant(&grants)?;
+        wanted.grant(&grants)?;
     }
     Ok(format!("{about}{}", granted(&candidate, is_granted)))
 }
@@ -124,21 +127,6 @@ pub(super) fn title_line(candidate: &Candidate) -> String {
     );
     if let Some(key) = &plugin.key {
         text.push_str(&format!("  signed by {key}\n"));
-    }
-    text
-}
-
-/// What a plugin asks for; where there is a version before it, with what is new and what is gone.
-pub(super) fn asks(candidate: &Candidate, before: Option<&[String]>) -> String {
-    let mut text = String::from("  asks to\n");
-    for ask in &candidate.plugin.asks {
-        let is_new = before.is_some_and(|before| !before.contains(ask));
-        let mark = if is_new { "+" } else { " " };
-        text.push_str(&format!("  {mark} {}\n", one_line(ask)));
-    }
-    let gone = before.unwrap_or_default().iter();
-    for ask in gone.filter(|ask| !candidate.plugin.asks.contains(ask)) {
-        text.push_str(&format!("  - {}\n", one_line(ask)));
     }
     text
 }

@@ -3,8 +3,8 @@
 use windlass::{
     core::tool::PluginGrant,
     plugins::{
-        ComponentGrant, Declaration, DeclaredDirectory, GrantFile, Inspection, KeptGrant,
-        KeptGrants, LockedComponent,
+        ComponentGrant, Declaration, DeclaredDirectory, GrantFile, KeptGrant, KeptGrants,
+        LockedComponent, Lockfile,
     },
 };
 
@@ -34,7 +34,7 @@ impl Asked {
         for (digest, inspection) in &candidate.components {
             let grant = all_of(&inspection.declaration, named)?;
             inspection.check_grant(&grant)?;
-            grants.push((digest.clone(), kept_grant(inspection, grant)));
+            grants.push((digest.clone(), KeptGrant::of(inspection, grant)));
         }
         Ok(Self(grants))
     }
@@ -97,7 +97,7 @@ pub(super) fn carry_over(
             continue;
         };
         match inspection.check_grant(&grant) {
-            Ok(()) => grants.push((digest.clone(), kept_grant(inspection, grant))),
+            Ok(()) => grants.push((digest.clone(), KeptGrant::of(inspection, grant))),
             Err(_) => without.push(name.clone()),
         }
     }
@@ -111,12 +111,14 @@ pub(super) fn carry_over(
 /// [`InstallError`].
 pub(super) fn take_back(
     components: &[LockedComponent],
-    is_used: impl Fn(&str) -> bool,
+    installed: &Lockfile,
     file: &GrantFile,
 ) -> Result<(), InstallError> {
+    let plugins = installed.plugins.values();
+    let used: Vec<&LockedComponent> = plugins.flat_map(|plugin| &plugin.components).collect();
     let is_gone = |digest: &String| {
-        let mut components = components.iter();
-        components.any(|component| component.digest == *digest) && !is_used(digest)
+        let is_it = |component: &LockedComponent| component.digest == *digest;
+        components.iter().any(is_it) && !used.iter().any(|component| is_it(component))
     };
     if !file.read()?.components.keys().any(is_gone) {
         return Ok(());
@@ -137,16 +139,6 @@ fn put(
         grants.try_for_each(|(digest, granted)| kept.grant(digest, granted, begins_anew))
     };
     file.change(change)?.map_err(InstallError::at(file.path()))
-}
-
-fn kept_grant(inspection: &Inspection, grant: ComponentGrant) -> KeptGrant {
-    let declaration = &inspection.declaration;
-    KeptGrant {
-        name: declaration.name.clone(),
-        version: declaration.version.clone(),
-        asks: inspection.asks(),
-        grant,
-    }
 }
 
 /// All that a declaration asks for, with the directories that these texts name for its roles.

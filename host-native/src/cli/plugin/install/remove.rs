@@ -14,12 +14,7 @@ pub(in crate::cli::plugin) fn remove(args: &PluginRemoveArgs) -> Result<String, 
     let mut change = store.change()?;
     let removed = change.remove(&args.name)?;
     let removed = removed.ok_or_else(|| InstallError::NotInstalled(args.name.clone()))?;
-    let plugins = &change.lockfile().plugins;
-    let is_used = |digest: &str| {
-        let mut components = plugins.values().flat_map(|plugin| &plugin.components);
-        components.any(|component| component.digest == digest)
-    };
-    authority::take_back(&removed.components, is_used, &grants)?;
+    authority::take_back(&removed.components, change.lockfile(), &grants)?;
     let state = match args.keep_state {
         true => ", but for what it remembers",
         false => {

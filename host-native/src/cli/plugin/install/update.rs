@@ -5,7 +5,7 @@ use windlass::plugins::{
 };
 
 use super::{
-    add::{asks, check_tools, how, title_line},
+    add::{check_tools, how, title_line},
     authority,
     candidate::Candidate,
     error::InstallError,
@@ -17,7 +17,10 @@ use super::{
 use crate::cli::{
     install_args::PluginUpdateArgs,
     plain::one_line,
-    plugin::person_needed::{self, Consent},
+    plugin::{
+        grant::asked,
+        person_needed::{self, Consent},
+    },
 };
 
 /// Fetches plugins again, from where they came. One whose new version is not installed stays as it is.
@@ -86,7 +89,7 @@ async fn update_one(
     let about = format!(
         "{}{}  (+ and -: what is different from {}, which is installed)\n",
         title_line(&candidate),
-        asks(&candidate, Some(&there.asks)),
+        asked(&candidate.plugin.asks, Some(&there.asks)),
         one_line(&there.version),
     );
     let question = "Give it what the version before had?";
@@ -107,12 +110,7 @@ async fn update_one(
     } else {
         said.push_str(&format!(", with nothing granted. {}", how(&candidate)));
     }
-    let plugins = &change.lockfile().plugins;
-    let is_used = |digest: &str| {
-        let mut components = plugins.values().flat_map(|plugin| &plugin.components);
-        components.any(|component| component.digest == digest)
-    };
-    authority::take_back(&there.components, is_used, grants)?;
+    authority::take_back(&there.components, change.lockfile(), grants)?;
     Ok(format!("{about}{said}\n"))
 }
 
