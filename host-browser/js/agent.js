@@ -48,7 +48,7 @@ export class Agent {
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
     this.#keeping = keeping(options);
-    this.#spec = spec(options, definitions, hooks.registrations, cwd);
+    this.#spec = { ...spec(options, definitions, hooks.registrations, cwd), persist: this.#keeping.persist };
   }
 
   /** The files that the tools of its plugins work on. */
@@ -58,7 +58,7 @@ export class Agent {
 
   /** Asks in a session of its own; gives the messages as they come. */
   query(prompt, { signal } = {}) {
-    return this.#begin().only(prompt, { signal });
+    return this.session().only(prompt, { signal });
   }
 
   /** Asks in a session of its own; gives the result message. */
@@ -68,10 +68,6 @@ export class Agent {
 
   /** Starts a conversation: prompts that see what came before. */
   session() {
-    return this.#begin();
-  }
-
-  #begin() {
     const { seed = randomSeed(), sessionId, sessionStore } = this.#options;
     const start = async () => {
       await init();
@@ -111,7 +107,6 @@ function spec(options, tools, hooks, cwd) {
     agent: options.agent,
     tasks: { agent_tool: 'agent' },
     output: output(options.outputFormat),
-    persist: keeping(options).persist,
     hooks,
     include_hook_events: options.includeHookEvents,
     thinking: thinking(options.thinking),

@@ -182,7 +182,7 @@ impl Session {
             let Some(Beginning { mut engine, inputs }) = beginning else {
                 return Err(JsError::new("the session is driven already").into());
             };
-            let host = BrowserHost::new(host, store.map(JsStore));
+            let host = BrowserHost::new(host, store.map(JsStore::new));
             drive(&mut engine, &host, inputs).await;
             Ok(JsValue::UNDEFINED)
         })

@@ -94,12 +94,50 @@ extern "C" {
     /// Releases all leases.
     #[cfg(feature = "testkit")]
     #[wasm_bindgen(method, catch)]
-    pub(crate) fn close(this: &SessionStore) -> Result<(), JsValue>;
+    fn close(this: &SessionStore) -> Result<(), JsValue>;
 }
 
 /// A store of the page, as the engine calls it.
 #[derive(Debug, Clone)]
-pub(crate) struct JsStore(pub(crate) SessionStore);
+pub(crate) struct JsStore {
+    js: SessionStore,
+    /// Of a store that is closed when its last clone is dropped.
+    #[cfg(feature = "testkit")]
+    _end: Option<std::rc::Rc<CloseOnDrop>>,
+}
+
+impl JsStore {
+    /// A store that outlives the sessions which are kept in it.
+    pub(crate) fn new(js: SessionStore) -> Self {
+        Self {
+            js,
+            #[cfg(feature = "testkit")]
+            _end: None,
+        }
+    }
+
+    /// A store whose leases end with it, as those of a process that ends.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn ending(js: SessionStore) -> Self {
+        let end = CloseOnDrop(js.clone());
+        Self {
+            js,
+            _end: Some(std::rc::Rc::new(end)),
+        }
+    }
+}
+
+#[cfg(feature = "testkit")]
+#[derive(Debug)]
+struct CloseOnDrop(SessionStore);
+
+#[cfg(feature = "testkit")]
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        // Its leases end then, or a check finds out that they do not.
+        let _ = self.0.close();
+    }
+}
 
 /// What a call of the store was about, for its error.
 #[derive(Clone, Copy)]
@@ -222,18 +260,18 @@ fn field(value: &JsValue, name: &str) -> JsValue {
 
 impl Store for JsStore {
     async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
-        let asked = self.0.create(&session.to_string());
+        let asked = self.js.create(&session.to_string());
         Self::lease(session, "creating", asked).await
     }
 
     async fn open(&self, session: SessionId) -> Result<Lease, StoreError> {
-        let asked = self.0.open(&session.to_string());
+        let asked = self.js.open(&session.to_string());
         Self::lease(session, "opening", asked).await
     }
 
     fn release(&self, lease: &Lease) {
         // A store that cannot release it has lost it anyway.
-        let _ = self.0.release(&lease.session.to_string(), epoch(lease));
+        let _ = self.js.release(&lease.session.to_string(), epoch(lease));
     }
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError> {
@@ -243,7 +281,7 @@ impl Store for JsStore {
         let session = lease.session.to_string();
         let snapshot = batch.snapshot.map(Uint8Array::from);
         let appended = self
-            .0
+            .js
             .append(&session, epoch(lease), batch.agent, &lines, snapshot);
         let about = About::session("writing", lease.session);
         about.done(appended).await.map(drop)
@@ -255,7 +293,7 @@ impl Store for JsStore {
         agent: Option<&str>,
     ) -> Result<Option<Stored>, StoreError> {
         let about = About::session("reading", session);
-        let loaded = self.0.load(&session.to_string(), agent);
+        let loaded = self.js.load(&session.to_string(), agent);
         let stored = about.done(loaded).await?;
         if stored.is_undefined() || stored.is_null() {
             return Ok(None);
@@ -276,7 +314,7 @@ impl Store for JsStore {
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError> {
         checked(name)?;
         let session = lease.session.to_string();
-        let put = self.0.put(&session, epoch(lease), name, &document.into());
+        let put = self.js.put(&session, epoch(lease), name, &document.into());
         let about = About::session("writing", lease.session);
         about.done(put).await.map(drop)
     }
@@ -284,20 +322,20 @@ impl Store for JsStore {
     async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         checked(name)?;
         let session = lease.session.to_string();
-        let extended = self.0.extend(&session, epoch(lease), name, &bytes.into());
+        let extended = self.js.extend(&session, epoch(lease), name, &bytes.into());
         let about = About::session("writing", lease.session);
         about.done(extended).await.map(drop)
     }
 
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         checked(name)?;
-        let document = self.0.get(&session.to_string(), name);
+        let document = self.js.get(&session.to_string(), name);
         About::session("reading", session).bytes(document).await
     }
 
     async fn list(&self) -> Result<Vec<StoredSession>, StoreError> {
         let about = About::named("listing", "the sessions");
-        let listed = about.done(self.0.list()).await?;
+        let listed = about.done(self.js.list()).await?;
         let listed: Array = (listed.dyn_into()).map_err(|_| about.misfit("no list of sessions"))?;
         let session = |value: JsValue| {
             let id = field(&value, "id").as_string()?;
@@ -311,24 +349,24 @@ impl Store for JsStore {
     }
 
     async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
-        let deleted = self.0.delete(&session.to_string());
+        let deleted = self.js.delete(&session.to_string());
         let about = About::session("deleting", session);
         about.done(deleted).await.map(drop)
     }
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
-        self.0
+        self.js
             .place(&session.to_string(), agent)
             .unwrap_or_default()
     }
 
     fn document_place(&self, session: SessionId, name: &str) -> String {
-        (self.0.document_place(&session.to_string(), name)).unwrap_or_default()
+        (self.js.document_place(&session.to_string(), name)).unwrap_or_default()
     }
 
     async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
         let about = About::named("reading", name_of(of));
-        about.bytes(self.0.settings(name_of(of))).await
+        about.bytes(self.js.settings(name_of(of))).await
     }
 
     async fn replace_settings(
@@ -338,11 +376,13 @@ impl Store for JsStore {
         settings: &[u8],
     ) -> Result<(), StoreError> {
         let about = About::named("writing", name_of(of));
-        let replaced = self.0.replace_settings(name_of(of), read, &settings.into());
+        let replaced = self
+            .js
+            .replace_settings(name_of(of), read, &settings.into());
         about.done(replaced).await.map(drop)
     }
 
     fn settings_place(&self, of: Destination) -> Option<String> {
-        self.0.settings_place(name_of(of)).unwrap_or_default()
+        self.js.settings_place(name_of(of)).unwrap_or_default()
     }
 }
