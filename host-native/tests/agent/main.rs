@@ -43,6 +43,8 @@ mod settings;
 mod silence;
 mod stores;
 mod support;
+#[path = "../tls/mod.rs"]
+mod tls;
 mod tools;
 mod wasi;
 mod wasi_guest;

@@ -1,20 +1,21 @@
 //! Encrypted requests of plugins: to servers that somebody vouches for, and to no others.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::Write as _,
     net::TcpListener,
     path::PathBuf,
-    sync::Arc,
     thread::{self, JoinHandle},
 };
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivatePkcs8KeyDer};
+use rustls::{ServerConnection, StreamOwned};
 use secrecy::SecretString;
 use serde_json::json;
 use windlass::plugins::{ComponentGrant, Method, PluginHost, PluginHostConfig, SecretSource};
 
-use crate::plugin_probe::{Probe, said};
+use crate::{
+    plugin_probe::{Probe, said},
+    tls,
+};
 
 /// A server on loopback that answers one request over TLS. In the end it gives the request, if its client trusted it.
 struct TlsServer {
@@ -26,21 +27,7 @@ struct TlsServer {
 
 impl TlsServer {
     fn start() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-        let certificate = certificate.signed_by(&key, &authority).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-        let settings = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key.into())
-            .unwrap();
-        let settings = Arc::new(settings);
+        let (settings, authority) = tls::for_localhost();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let origin = format!(
             "https://localhost:{}",
@@ -50,15 +37,8 @@ impl TlsServer {
             let (socket, _) = listener.accept().unwrap();
             let connection = ServerConnection::new(settings).unwrap();
             let mut stream = StreamOwned::new(connection, socket);
-            let mut request = String::new();
-            while !request.contains("\r\n\r\n") {
-                let mut part = [0; 4096];
-                // A client that does not trust the certificate ends the handshake.
-                match stream.read(&mut part) {
-                    Ok(read @ 1..) => request.push_str(&String::from_utf8_lossy(&part[..read])),
-                    _ => return None,
-                }
-            }
+            // A client that does not trust the certificate ends the handshake.
+            let request = tls::request_head(&mut stream).ok().flatten()?;
             let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello";
             stream.write_all(reply).unwrap();
             stream.conn.send_close_notify();
@@ -67,7 +47,7 @@ impl TlsServer {
         });
         Self {
             origin,
-            authority: authority.pem(),
+            authority,
             thread,
         }
     }

@@ -40,6 +40,8 @@ mod settings;
 mod signals;
 mod support;
 mod terminal;
+#[path = "../tls/mod.rs"]
+mod tls;
 mod tls_files;
 mod trust;
 mod unknown_kinds;

@@ -6,31 +6,11 @@ use serde_json::{Value, json};
 use windlass::model_server::ModelServer;
 
 use crate::{
-    guest,
+    plugin_install::plugin,
     support::{Done, Windlass, model},
 };
 
 const GRANTS: &str = ".config/windlass/plugins/grants.json";
-
-/// A plugin whose tool says the value of the variable `LANGUAGE`, or `-`.
-fn plugin(version: &str, asks: &Value) -> Vec<u8> {
-    let declaration = json!({
-        "name": "speaks", "version": version, "wit": "0.1.0",
-        "tools": [{"name": "Speak", "description": "Says the language.", "input_schema": {"type": "object"}}],
-        "grants": asks,
-    });
-    let imports = r#"(import "windlass:host/config@0.1.0" "get" (func $get (param i32 i32 i32)))"#;
-    let fields = r#"(data (i32.const 3000) "LANGUAGE")"#;
-    let body = r#"
-        (call $get (i32.const 3000) (i32.const 8) (i32.const 2200))
-        (if (result i32) (i32.load8_u (i32.const 2200))
-            (then (call $text (i32.load (i32.const 2204)) (i32.load (i32.const 2208))))
-            (else
-                (i32.store8 (i32.const 3100) (i32.const 45))
-                (call $text (i32.const 3100) (i32.const 1))))
-    "#;
-    guest::declared_with(&declaration.to_string(), imports, fields, body)
-}
 
 fn asks() -> Value {
     json!({"env": ["LANGUAGE"]})

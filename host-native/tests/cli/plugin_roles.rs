@@ -18,17 +18,7 @@ fn plugin(version: &str, roles: &Value) -> Vec<u8> {
         "tools": [{"name": "Where", "description": "Says where.", "input_schema": {"type": "object"}}],
         "grants": {"directories": roles},
     });
-    let imports = r#"(import "windlass:host/config@0.1.0" "get" (func $get (param i32 i32 i32)))"#;
-    let fields = r#"(data (i32.const 3000) "directory:database")"#;
-    let body = r#"
-        (call $get (i32.const 3000) (i32.const 18) (i32.const 2200))
-        (if (result i32) (i32.load8_u (i32.const 2200))
-            (then (call $text (i32.load (i32.const 2204)) (i32.load (i32.const 2208))))
-            (else
-                (i32.store8 (i32.const 3100) (i32.const 45))
-                (call $text (i32.const 3100) (i32.const 1))))
-    "#;
-    guest::declared_with(&declaration.to_string(), imports, fields, body)
+    guest::saying(&declaration.to_string(), "directory:database")
 }
 
 fn role(name: &str, access: &str) -> Value {

@@ -2,14 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    io::{Read as _, Write as _},
+    io::Write as _,
     net::TcpListener,
     sync::{Arc, Mutex},
     thread,
 };
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivatePkcs8KeyDer};
+use rustls::{ServerConnection, StreamOwned};
+
+use crate::tls;
 
 /// A file, and how many bytes of it are said to come.
 type Files = Arc<Mutex<BTreeMap<String, (Vec<u8>, usize)>>>;
@@ -25,21 +26,7 @@ pub(crate) struct TlsFiles {
 
 impl TlsFiles {
     pub(crate) fn start() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-        let certificate = certificate.signed_by(&key, &authority).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-        let settings = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key.into())
-            .unwrap();
-        let settings = Arc::new(settings);
+        let (settings, authority) = tls::for_localhost();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let files = Files::default();
@@ -53,7 +40,7 @@ impl TlsFiles {
         });
         Self {
             origin: format!("https://localhost:{port}"),
-            authority: authority.pem(),
+            authority,
             files,
         }
     }
@@ -74,15 +61,9 @@ fn answer(
     mut stream: StreamOwned<ServerConnection, std::net::TcpStream>,
     files: &Files,
 ) -> std::io::Result<()> {
-    let mut request = String::new();
-    while !request.contains("\r\n\r\n") {
-        let mut part = [0; 4096];
-        let read = stream.read(&mut part)?;
-        if read == 0 {
-            return Ok(());
-        }
-        request.push_str(&String::from_utf8_lossy(&part[..read]));
-    }
+    let Some(request) = tls::request_head(&mut stream)? else {
+        return Ok(());
+    };
     let path = request.split(' ').nth(1).unwrap_or_default();
     let file = files.lock().unwrap().get(path).cloned();
     let (status, content, said) = match file {

@@ -47,6 +47,24 @@ const PRELUDE: &str = r#"
         (i32.const 1024))
 "#;
 
+/// A component with this declaration whose tools say the value of a setting (`windlass:host/config`), or `-`.
+pub(crate) fn saying(declaration: &str, setting: &str) -> Vec<u8> {
+    let imports = r#"(import "windlass:host/config@0.1.0" "get" (func $get (param i32 i32 i32)))"#;
+    let fields = format!("(data (i32.const 3000) {setting:?})");
+    let body = format!(
+        r#"
+        (call $get (i32.const 3000) (i32.const {}) (i32.const 2200))
+        (if (result i32) (i32.load8_u (i32.const 2200))
+            (then (call $text (i32.load (i32.const 2204)) (i32.load (i32.const 2208))))
+            (else
+                (i32.store8 (i32.const 3100) (i32.const 45))
+                (call $text (i32.const 3100) (i32.const 1))))
+        "#,
+        setting.len()
+    );
+    declared_with(declaration, imports, &fields, &body)
+}
+
 /// A component whose `call` has this body. Parameters 2 and 3 are where the input is and its length.
 pub(crate) fn component(body: &str) -> Vec<u8> {
     declared(DECLARATION, body)
