@@ -5,19 +5,25 @@
  * |---|---|
  * | `POST /sessions` with `{ "prompt": … }` | a new session: a stream of events, each message one (`message`), with the id in the header `windlass-session` |
  * | `POST /sessions/ID` with `{ "prompt": … }` | the session goes on: the same |
- * | `POST /sessions/ID/answer` with `{ "toolUseID": …, "behavior": "allow" \| "deny", … }` | answers a question about a call, which is an event (`permission`) of the stream |
+ * | `POST /sessions/ID/answer` with `{ "toolUseID": …, "behavior": "allow" \| "deny", … }` | answers a question about a call, which is an event (`permission`) of the stream; where the object that asked is gone, the session goes on: a stream of events |
+ * | `GET /sessions/ID/questions` | the questions that are open |
  * | `POST /sessions/ID/interrupt` | stops what is running |
  * | `GET /sessions/ID` | the transcript: lines of JSON |
  * | `DELETE /sessions/ID` | nothing is kept of the session any more |
  *
- * Whoever has left the stream stops the answer by `interrupt`; an event that cannot be delivered stops it, too. What was said until
- * then is kept, and the next prompt goes on behind it, also after the object was evicted or its machine went down.
+ * The answer stops by `interrupt`, and when its reader leaves: at the next event or heartbeat, where the runtime says so
+ * (compatibility flags `enable_request_signal` and `request_signal_passthrough`). What was said until then is kept, and the next
+ * prompt goes on behind it, also after the object was evicted or its machine went down.
  */
 import { Agent } from './agent.js';
 import { DurableObjectSessionStore } from './durable-object-session-store.js';
+import { Questions, promptOf } from './edge-questions.js';
 import { init } from './wasm.js';
 
-const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/(answer|interrupt))?$/;
+/** How often a stream is written to where nothing is said: who has left is noticed, and what lies between keeps the connection. */
+const HEARTBEAT_MS = 15_000;
+
+const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/(answer|interrupt|questions))?$/;
 
 /**
  * Makes the fetch handler and the class of the sessions' objects.
@@ -28,8 +34,10 @@ const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/
  *   for every request, before anything else; a `Response` refuses it
  * @param {(env: object, request: Request) => object | Promise<object>} parts.options what an agent is made of, for each session
  * @param {string} [parts.namespace] the binding of the objects; default `SESSIONS`
+ * @param {number} [parts.heartbeatMs] how often a stream is written to where nothing is said; default 15,000
+ * @param {number} [parts.questionTimeoutMs] after which a question that nobody answers is denied; never if left out
  */
-export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
+export function edge({ module, authorize, options, namespace = 'SESSIONS', heartbeatMs = HEARTBEAT_MS, questionTimeoutMs }) {
   if (typeof authorize !== 'function') {
     throw new Error('edge: `authorize` says who may have sessions; for everybody, say `authorize: () => {}`');
   }
@@ -52,8 +60,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
     #env;
     #store;
     #session;
-    /** Questions that wait for an answer, by the ids of their calls. */
-    #questions = new Map();
+    #questions;
     /** Whose answer is being given. */
     #run;
     /** Takes the events of the answer that is being given. */
@@ -63,6 +70,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
       this.#storage = ctx.storage;
       this.#env = env;
       this.#store = new DurableObjectSessionStore(ctx.storage);
+      this.#questions = new Questions(ctx.storage, questionTimeoutMs);
     }
 
     async fetch(request) {
@@ -74,14 +82,22 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
       }
     }
 
+    /** Called by the runtime when the time of a question is over. */
+    async alarm() {
+      await this.#questions.expire();
+    }
+
     async #handle(request, id, action) {
       const { method } = request;
+      if (method === 'GET' && action === 'questions') return Response.json(await this.#questions.open());
       if (method === 'GET' && !action) return this.#transcript(id);
       if (method === 'DELETE' && !action) return this.#delete(id);
       if (method !== 'POST') return failed(405, `${method} is nothing that a session does`);
       if (action === 'interrupt') return this.#interrupt();
       const body = await request.json().catch(() => undefined);
-      if (action === 'answer') return this.#answer(body);
+      if (action === 'answer') return this.#answer(id, body, request);
+      if (action) return failed(405, `${method} is nothing that ${action} does`);
+      if (!this.#run) await this.#questions.forgetGone();
       return this.#prompt(id, body, request);
     }
 
@@ -91,16 +107,19 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
       const { readable, writable } = new TransformStream();
       const writer = writable.getWriter();
       const encoder = new TextEncoder();
+      const write = (text) => writer.write(encoder.encode(text));
       this.#run = 'starting';
       try {
         this.#session ??= await this.#open(id, request);
-        this.#emit = (event, data) => writer.write(encoder.encode(`event: ${event}\ndata: ${data}\n\n`));
+        this.#emit = (event, data) => write(`event: ${event}\ndata: ${data}\n\n`);
         this.#run = this.#session.prompt(body.prompt);
+        request.signal?.addEventListener('abort', () => this.#interrupt(), { once: true });
       } catch (error) {
         this.#run = undefined;
         throw error;
       }
-      this.#stream(this.#run, writer);
+      const heartbeat = setInterval(() => write(':\n\n').catch(() => this.#interrupt()), heartbeatMs);
+      this.#stream(this.#run, writer).finally(() => clearInterval(heartbeat));
       return new Response(readable, {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'windlass-session': id },
       });
@@ -131,29 +150,24 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS' }) {
         await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) })).catch(() => {});
       } finally {
         this.#run = undefined;
-        this.#questions.clear();
         await writer.close().catch(() => {});
       }
     }
 
     /** Asks whoever reads the stream, and waits for the answer. */
     #ask(toolName, input, { signal, toolUseID, blockedPath, decisionReason, suggestions, agentID }) {
-      const answered = new Promise((resolve) => {
-        this.#questions.set(toolUseID, resolve);
-        signal.addEventListener('abort', () => this.#questions.delete(toolUseID), { once: true });
-      });
       const question = { toolUseID, toolName, input, blockedPath, decisionReason, suggestions, agentID };
-      return Promise.resolve(this.#emit('permission', JSON.stringify(question))).then(() => answered);
+      return this.#questions.ask(question, signal, (asked) => this.#emit('permission', JSON.stringify(asked)));
     }
 
-    #answer(answer) {
-      const waiting = this.#questions.get(answer?.toolUseID);
-      if (!waiting) return failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
-      if (answer.behavior !== 'allow' && answer.behavior !== 'deny') return failed(400, '`behavior` is "allow" or "deny"');
-      this.#questions.delete(answer.toolUseID);
-      const { toolUseID, ...decision } = answer;
-      waiting(decision.behavior === 'deny' ? { message: 'denied', ...decision } : decision);
-      return Response.json({ toolUseID });
+    async #answer(id, answer, request) {
+      if (answer?.behavior !== 'allow' && answer?.behavior !== 'deny') return failed(400, '`behavior` is "allow" or "deny"');
+      const { toolUseID, ...given } = answer;
+      const decision = given.behavior === 'deny' ? { message: 'denied', ...given } : given;
+      const answered = await this.#questions.answer(toolUseID, decision);
+      if (!answered) return failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
+      if (!answered.isGone) return Response.json({ toolUseID });
+      return this.#prompt(id, { prompt: promptOf(answered.question, decision) }, request);
     }
 
     async #interrupt() {

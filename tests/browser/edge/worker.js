@@ -10,13 +10,19 @@ const note = tool('Note', 'Notes something.', { type: 'object', properties: { te
 // Which never comes back.
 const wait = tool('Wait', 'Waits.', { type: 'object' }, () => new Promise(() => {}));
 
-const { handler, SessionObject } = edge({
+const parts = {
   module,
+  heartbeatMs: 100,
   authorize: (request) => {
     if (request.headers.get('authorization') !== 'Bearer visitor') return new Response('who are you?', { status: 401 });
   },
   options: (env) => ({ baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait], allowedTools: ['Wait'] }),
-});
+};
+const { handler, SessionObject } = edge(parts);
+
+// Which waits for no person.
+const impatient = edge({ ...parts, namespace: 'IMPATIENT', questionTimeoutMs: 50 });
+const ImpatientObject = impatient.SessionObject;
 
 /** Checks the store that sessions are kept in, in the storage of an object. */
 export class StoreCheck {
@@ -43,10 +49,10 @@ export class StoreCheck {
   }
 }
 
-export { SessionObject };
+export { ImpatientObject, SessionObject };
 export default {
   fetch(request, env) {
     if (new URL(request.url).pathname === '/check') return env.CHECK.get(env.CHECK.newUniqueId()).fetch(request);
-    return handler.fetch(request, env);
+    return (request.headers.has('impatient') ? impatient.handler : handler).fetch(request, env);
   },
 };

@@ -84,13 +84,16 @@ const config :Workerd.Config = (
 const worker :Workerd.Worker = (
   modules = [${modules.join(', ')}],
   compatibilityDate = "2026-01-01",
+  compatibilityFlags = ["enable_request_signal", "request_signal_passthrough"],
   bindings = [
     (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
+    (name = "IMPATIENT", durableObjectNamespace = "ImpatientObject"),
     (name = "CHECK", durableObjectNamespace = "StoreCheck"),
     (name = "MODEL", text = ${JSON.stringify(model)}),
   ],
   durableObjectNamespaces = [
     (className = "SessionObject", uniqueKey = "sessions", enableSql = true),
+    (className = "ImpatientObject", uniqueKey = "impatient", enableSql = true),
     (className = "StoreCheck", uniqueKey = "check", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "storage"),
