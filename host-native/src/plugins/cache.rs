@@ -1,7 +1,7 @@
 //! Compiled components on disk: compiling costs tens of milliseconds to seconds, loading a few.
 //!
 //! Their content is native code of this process, so nothing is loaded because of where it lies. Each file begins with a seal
-//! (HMAC-SHA256) over its name and its content. The key lies in another directory, for the user alone, and no grant reaches it.
+//! (BLAKE3 with a key) over its name and its content. The key lies in another directory, for the user alone, and no grant reaches it.
 //! What has no valid seal is compiled anew: whatever was copied or linked there, was damaged, or is of another component.
 //!
 //! This does not hold a program that may read *all* files of the user, such as a command that was allowed and is not confined:
@@ -19,7 +19,7 @@ use etcetera::BaseStrategy;
 use wasmtime::{Engine, component::Component};
 
 use super::{
-    compiled,
+    compiled::{self, CompiledCode},
     seal::{SEAL, Sealer},
 };
 use crate::regular::{self, Link};
@@ -107,7 +107,7 @@ impl Cache {
         let component = Component::from_binary(engine, bytes()?.as_ref())?;
         let kept = sealer.and_then(|sealer| {
             let compiled = component.serialize().map_err(io::Error::other)?;
-            self.keep(&name, &compiled, sealer.seal(&name, &compiled).as_ref())
+            self.keep(&name, &compiled, &sealer.seal(&name, &compiled))
         });
         if let Err(source) = kept {
             tell(&CacheError {
@@ -130,16 +130,14 @@ impl Cache {
         if !crate::os::is_private(&metadata) || metadata.len() > MAX_COMPILED {
             return None;
         }
-        // Checked and used in memory: on the disk it could change in between.
-        let mut content = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
-        Read::take(&mut file, MAX_COMPILED)
-            .read_to_end(&mut content)
-            .ok()?;
-        let (seal, compiled) = content.split_at_checked(SEAL)?;
-        if !sealer.is_sealed(name, compiled, seal) {
-            return None;
-        }
-        let component = compiled::load(engine, compiled).ok()?;
+        let mut sealed_by = [0; SEAL];
+        file.read_exact(&mut sealed_by).ok()?;
+        let mut seal = sealer.begin(name);
+        let copied = CompiledCode::copied(&mut Read::take(&file, MAX_COMPILED), |piece| {
+            seal.add(piece);
+        });
+        let code = copied.ok().filter(|_| seal.is(sealed_by))?;
+        let component = compiled::load(engine, &code).ok()?;
         // Marks it as used; a cache on a read-only disk works too.
         let _ = file.set_modified(SystemTime::now());
         Some(component)

@@ -1,4 +1,5 @@
-//! Seals compiled components with HMAC-SHA256 and a dedicated key, to recognize those written by this user's windlass.
+//! Seals compiled components with BLAKE3 in its keyed mode and a dedicated key, to recognize those written by this user's
+//! windlass. They are megabytes, which are checked before the first call: that is why it is this function.
 
 use std::{
     fs,
@@ -6,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use ring::hmac::{self, HMAC_SHA256, Key, Tag};
+use blake3::{Hash, Hasher};
 
 use crate::regular::{self, Link};
 
@@ -17,7 +18,11 @@ const KEY: usize = 32;
 
 /// Creates and checks seals.
 #[derive(Debug)]
-pub(super) struct Sealer(Key);
+pub(super) struct Sealer([u8; KEY]);
+
+/// The seal of a content that comes in pieces.
+#[derive(Debug)]
+pub(super) struct Seal(Hasher);
 
 impl Sealer {
     /// Uses the key in a file, which is created if missing.
@@ -30,7 +35,7 @@ impl Sealer {
         let folder = file.parent().unwrap_or(Path::new(""));
         crate::os::create_private_directory(folder)?;
         if let Some(key) = read(file)? {
-            return Ok(Self(Key::new(HMAC_SHA256, &key)));
+            return Ok(Self(key));
         }
         let mut key = [0; KEY];
         getrandom::fill(&mut key).map_err(io::Error::other)?;
@@ -38,32 +43,42 @@ impl Sealer {
         let mut made = tempfile::NamedTempFile::new_in(folder)?;
         made.write_all(&key)?;
         match made.persist_noclobber(file) {
-            Ok(_) => Ok(Self(Key::new(HMAC_SHA256, &key))),
+            Ok(_) => Ok(Self(key)),
             Err(failed) => match read(file)? {
-                Some(key) => Ok(Self(Key::new(HMAC_SHA256, &key))),
+                Some(key) => Ok(Self(key)),
                 None => Err(failed.error),
             },
         }
     }
 
+    /// Begins the seal of a content with a name, which is valid for no other name.
+    pub(super) fn begin(&self, name: &str) -> Seal {
+        let key = blake3::keyed_hash(&self.0, name.as_bytes());
+        Seal(Hasher::new_keyed(key.as_bytes()))
+    }
+
     /// The seal of a content with a name.
-    pub(super) fn seal(&self, name: &str, content: &[u8]) -> Tag {
-        hmac::sign(&self.of(name), content)
+    pub(super) fn seal(&self, name: &str, content: &[u8]) -> [u8; SEAL] {
+        let mut seal = self.begin(name);
+        seal.add(content);
+        *seal.0.finalize().as_bytes()
+    }
+}
+
+impl Seal {
+    /// Adds the next piece of the content.
+    pub(super) fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
     }
 
-    /// Whether a seal is valid for this content and name.
-    pub(super) fn is_sealed(&self, name: &str, content: &[u8], seal: &[u8]) -> bool {
-        hmac::verify(&self.of(name), content, seal).is_ok()
-    }
-
-    /// The key for one name, so that a seal is valid for no other name.
-    fn of(&self, name: &str) -> Key {
-        Key::new(HMAC_SHA256, hmac::sign(&self.0, name.as_bytes()).as_ref())
+    /// Whether this is the seal of the pieces. Takes the same time for every answer.
+    pub(super) fn is(&self, seal: [u8; SEAL]) -> bool {
+        self.0.finalize() == Hash::from_bytes(seal)
     }
 }
 
 /// Reads the key. `None` if there is none, or if it cannot be trusted: it is removed then.
-fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
+fn read(file: &Path) -> io::Result<Option<[u8; KEY]>> {
     let opened = match regular::open(file, Link::Refused) {
         Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
@@ -75,8 +90,8 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let is_secret = crate::os::is_secret(&opened.metadata()?);
     let mut key = Vec::with_capacity(KEY);
     opened.take(KEY as u64 + 1).read_to_end(&mut key)?;
-    if is_secret && key.len() == KEY {
-        return Ok(Some(key));
+    match <[u8; KEY]>::try_from(key) {
+        Ok(key) if is_secret => Ok(Some(key)),
+        _ => fs::remove_file(file).map(|()| None),
     }
-    fs::remove_file(file).map(|()| None)
 }
