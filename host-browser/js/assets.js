@@ -1,11 +1,7 @@
 /** Files that belong to the package: fetched, or read where `fetch` does not know `file:` addresses (Node). */
 
 export async function readBytes(url) {
-  if (url.protocol === 'file:') {
-    const { readFile } = await import('node:fs/promises');
-    return readFile(url);
-  }
-  return new Uint8Array(await (await found(url)).arrayBuffer());
+  return (await unfetched(url)) ?? new Uint8Array(await (await found(url)).arrayBuffer());
 }
 
 export async function readText(url) {
@@ -15,6 +11,36 @@ export async function readText(url) {
 /** @returns {Promise<WebAssembly.Module>} */
 export async function readModule(url) {
   return WebAssembly.compile(await readBytes(url));
+}
+
+/** What a module can be made of: its bytes, or the answer that brings them, which is compiled while it arrives. */
+export async function readSource(url) {
+  return (await unfetched(url)) ?? found(url);
+}
+
+/** The module that somebody gives: compiled, as bytes, as an answer that brings them, or by its address. */
+export async function moduleOf(given) {
+  const source = await given;
+  if (source instanceof WebAssembly.Module) return source;
+  if (typeof source === 'string' || source instanceof URL) return readModule(addressOf(source));
+  if (typeof Response === 'function' && source instanceof Response) return WebAssembly.compile(await source.arrayBuffer());
+  return WebAssembly.compile(source);
+}
+
+/** The address that a text means: relative ones are those of the page. */
+export function addressOf(text) {
+  return new URL(text, globalThis.location?.href);
+}
+
+/** The bytes of what is on the disk, or in the address itself, where bundlers put small files: a strict policy forbids to fetch that. */
+async function unfetched(url) {
+  if (url.protocol === 'data:') {
+    const [, base64] = url.pathname.split(';base64,');
+    return base64 === undefined ? undefined : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  }
+  if (url.protocol !== 'file:') return undefined;
+  // Not imported: a bundler for pages would look for the module, and find none.
+  return globalThis.process?.getBuiltinModule?.('node:fs/promises').readFile(url);
 }
 
 async function found(url) {

@@ -599,5 +599,12 @@ export class Plugin {
 /** The declaration that a component carries in its custom section `windlass:plugin`. */
 export function declarationOf(component: Uint8Array): Declaration;
 
-/** Loads the core early, or from somewhere else than beside this module. */
-export function init(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>): Promise<void>;
+/** A module of WebAssembly: compiled, its bytes, an answer that brings them, or its address; relative ones are those of the page. */
+export type ModuleSource = OneModule | Promise<OneModule>;
+type OneModule = WebAssembly.Module | BufferSource | Response | URL | string;
+
+/**
+ * Loads the core early, or from somewhere else than beside this module: `windlass/core.wasm` as the platform or the bundler
+ * gives it. Everything that needs the core loads it by itself. When it cannot be loaded, the next call tries again.
+ */
+export function init(source?: ModuleSource): Promise<void>;

@@ -1,5 +1,5 @@
 /** Modules of WebAssembly, each loaded once. */
-import { readBytes } from './assets.js';
+import { addressOf, readSource } from './assets.js';
 
 /**
  * The function that loads a module: at its first call, from its argument, or else from the file at `address`.
@@ -9,12 +9,17 @@ import { readBytes } from './assets.js';
  */
 export function loadOnce(start, address) {
   let starting;
-  const load = async (source) => {
-    const module = await source;
-    await start({ module_or_path: module ?? (await readBytes(address())) });
+  const load = async (given) => {
+    const source = (await given) ?? address();
+    const isAddress = typeof source === 'string' || source instanceof URL;
+    await start({ module_or_path: isAddress ? await readSource(addressOf(source)) : source });
   };
   return (source) => {
-    starting ??= load(source);
+    starting ??= load(source).catch((error) => {
+      // The network may be back next time.
+      starting = undefined;
+      throw error;
+    });
     return starting;
   };
 }

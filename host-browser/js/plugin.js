@@ -124,7 +124,12 @@ export class Plugin {
 
   /** Compiled once; instances are what is fresh. */
   #compiled(path) {
-    if (!this.#modules.has(path)) this.#modules.set(path, this.#module(path));
+    if (!this.#modules.has(path)) {
+      const compiled = Promise.resolve(this.#module(path));
+      this.#modules.set(path, compiled);
+      // The network may be back next time.
+      compiled.catch(() => this.#modules.delete(path));
+    }
     return this.#modules.get(path);
   }
 }

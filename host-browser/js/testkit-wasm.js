@@ -4,7 +4,7 @@ import { loadOnce } from './load-once.js';
 
 /**
  * Loads it. Everything that needs it does this by itself; call it where the module comes from somewhere else.
- * @type {(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>) => Promise<void>}
+ * @type {(source?: import('./index.js').ModuleSource) => Promise<void>}
  */
 export const initTestkit = loadOnce(start, () => new URL('./windlass_browser_testkit_bg.wasm', import.meta.url));
 

@@ -1,4 +1,4 @@
-import type { Clock, SessionStore } from './index.js';
+import type { Clock, ModuleSource, SessionStore } from './index.js';
 
 /** A model that follows a script (docs/scripted-model.md): give its `fetch` to an agent. */
 export class ScriptedModel {
@@ -28,4 +28,4 @@ export class VirtualClock implements Clock {
 export function checkStore(place: () => { store(): SessionStore | Promise<SessionStore> }): Promise<string[]>;
 
 /** Loads the test kit, where its module comes from somewhere else than the file beside it. */
-export function initTestkit(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>): Promise<void>;
+export function initTestkit(source?: ModuleSource): Promise<void>;

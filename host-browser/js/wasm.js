@@ -5,7 +5,7 @@ import { loadOnce } from './load-once.js';
 /**
  * Loads them. Everything that needs them does this by itself; call it to load early, or where the module
  * comes from somewhere else (an edge worker, a bundler).
- * @type {(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>) => Promise<void>}
+ * @type {(source?: import('./index.js').ModuleSource) => Promise<void>}
  */
 export const init = loadOnce(start, () => new URL('./windlass_browser_bg.wasm', import.meta.url));
 

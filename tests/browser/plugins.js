@@ -17,10 +17,9 @@ export async function runPlugins(packageUrl, pluginsUrl, scenario) {
   const tree = new windlass.MemoryFileSystem({ files: scenario.files, clock });
   const plugins = Object.entries(scenario.plugins).map(async ([name, { grant }]) => {
     const at = new URL(`${name}/`, pluginsUrl);
-    const [declaration, { instantiate }] = await Promise.all([
-      assets.readText(new URL('declaration.json', at)).then(JSON.parse),
-      import(new URL(`${name}.js`, at)),
-    ]);
+    const [{ declaration }, { instantiate }] = await Promise.all(
+      ['declaration', name].map((file) => import(new URL(`${file}.js`, at))),
+    );
     return new windlass.Plugin(declaration, instantiate, (path) => assets.readModule(new URL(path, at)), grant);
   });
   const agent = new windlass.Agent({

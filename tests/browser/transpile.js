@@ -15,5 +15,18 @@ const { files } = await transpileBytes(bytes, {
   nodejsCompat: false,
   tlaCompat: false,
 });
+const code = `${name}.js`;
+files[code] = new TextEncoder().encode(bundled(new TextDecoder().decode(files[code])));
 await writeFiles(files, { baseDir: outDir });
-await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes)));
+await writeFile(`${outDir}/declaration.js`, `export const declaration = ${JSON.stringify(declarationOf(bytes))};\n`);
+
+/**
+ * Without what bundlers trip over: a directive that nothing reads, and the line that fetches modules that are not given, which here
+ * they always are; it names a folder, all of which they would copy.
+ */
+function bundled(text) {
+  const lines = text.split('\n');
+  const kept = lines.filter((line) => !line.includes('import.meta.url') && line !== '"use components";');
+  if (kept.length !== lines.length - 2) throw new Error(`${code} has ${lines.length - kept.length} lines for no bundler instead of two`);
+  return kept.join('\n');
+}

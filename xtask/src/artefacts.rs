@@ -29,6 +29,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     let host = workspace.root.join("host-browser");
     copy(&host.join("js"), &browser)?;
     copy(&host.join("demo"), &browser.join("demo"))?;
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(workspace.root.join(licence), browser.join(licence))
+            .with_context(|| format!("cannot copy {licence}"))?;
+    }
     // Built one by one: together, the core would be compiled with the features that only the browser module enables.
     let modules = workspace.wasm_target().join(TARGET).join("wasm");
     let module = modules.join("windlass_browser.wasm");
