@@ -1,7 +1,7 @@
 /** The npm package as it was built: `$WINDLASS_BROWSER`, else where `cargo xtask wasm` puts it. */
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const directory = process.env.WINDLASS_BROWSER ?? new URL('../../target/browser', import.meta.url).pathname;
+export const directory = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url));
 const load = (file) => import(new URL(file, pathToFileURL(`${directory}/`)));
 
 export const windlass = await load('index.js');

@@ -6,6 +6,7 @@ mod edge;
 mod facts;
 mod native;
 mod node;
+mod package;
 mod pages;
 mod plugins;
 mod sessions;

@@ -1,0 +1,9 @@
+//! The npm package as people get it: packed, installed into fresh projects, built, and run.
+
+use crate::node;
+
+/// Node and Vite, developed and built, in Chromium and under a strict policy; what `publint` and `attw` say.
+#[test]
+fn card_4_the_package_runs_in_fresh_projects_as_the_guide_prints_it() {
+    node::test("package.test.js");
+}
