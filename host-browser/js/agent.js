@@ -3,6 +3,7 @@ import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
 import { Hooks } from './hooks.js';
 import { MemoryFileSystem } from './memory-file-system.js';
+import { checkOptions } from './options.js';
 import { Session } from './session.js';
 import { Session as Core, init, version } from './wasm.js';
 
@@ -17,6 +18,7 @@ export class Agent {
   #keeping;
 
   constructor(options = {}) {
+    checkOptions(options);
     const tools = new Map();
     const definitions = [];
     const add = (definition, answers) => {
@@ -43,7 +45,7 @@ export class Agent {
       hooks,
       denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
-      canUseTool: options.canUseTool,
+      canUseTool: asked(options),
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
@@ -100,20 +102,24 @@ function spec(options, tools, hooks, cwd) {
     model: options.model,
     fallback_model: options.fallbackModel,
     max_tokens: options.maxTokens,
-    system: options.systemPrompt,
+    system: Array.isArray(options.systemPrompt) ? options.systemPrompt.join('\n\n') : options.systemPrompt,
     tools,
     core_tools: coreTools(options),
     agents: options.agents,
     agent: options.agent,
-    tasks: { agent_tool: 'agent' },
+    tasks: { agent_tool: 'agent', tool_calls_only: options.forwardSubagentText === false },
+    tool_aliases: options.toolAliases,
+    plan_reminder: options.planModeInstructions && { instructions: options.planModeInstructions },
     output: output(options.outputFormat),
     hooks,
     include_hook_events: options.includeHookEvents,
-    thinking: thinking(options.thinking),
+    thinking: thinking(options),
+    task_budget: options.taskBudget?.total,
     effort: options.effort,
     betas: options.betas,
     stream: options.stream,
     partial_messages: options.includePartialMessages,
+    prompt_suggestions: options.promptSuggestions,
     progress_interval_ms: options.progressIntervalMs,
     limits: {
       max_turns: options.maxTurns,
@@ -126,11 +132,11 @@ function spec(options, tools, hooks, cwd) {
       allow: options.allowedTools,
       ask: options.askTools,
       deny: options.disallowedTools,
-      can_ask: Boolean(options.canUseTool),
+      can_ask: Boolean(asked(options)),
       free_workspace_reads: options.freeWorkspaceReads,
       allow_bypass: options.allowDangerouslySkipPermissions,
     },
-    environment: { ...options.environment, cwd },
+    environment: { ...options.environment, cwd, additional_directories: options.additionalDirectories },
     prices: options.prices,
   };
 }
@@ -148,7 +154,15 @@ function output(format) {
   return { schema: format.schema };
 }
 
-function thinking(config) {
+/** Who is asked what nothing else decides, if anybody. */
+function asked({ canUseTool, permissionPrompts = 'host' }) {
+  if (!['host', 'none'].includes(permissionPrompts)) throw new Error('`permissionPrompts` is "host" or "none"');
+  return permissionPrompts === 'host' ? canUseTool : undefined;
+}
+
+/** `maxThinkingTokens` is the older way to say it. */
+function thinking({ thinking: config, maxThinkingTokens: most }) {
+  if (!config && most !== undefined) return most === 0 ? 'disabled' : { enabled: { budget_tokens: most } };
   if (!config) return undefined;
   if (config.type === 'enabled') return { enabled: { budget_tokens: config.budgetTokens } };
   return config.type;

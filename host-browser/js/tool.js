@@ -1,23 +1,25 @@
 /** Tools that are functions of the embedder. */
+import { inputSchema } from './input-schema.js';
 
 /**
  * A tool: a definition and the function that answers its calls.
  *
  * @param {string} name
  * @param {string} description what it does, in the words the model reads
- * @param {object} inputSchema JSON Schema of an object
+ * @param {object} schema of its input: JSON Schema, a schema of a library such as Zod, or an object with one for each field
  * @param {(input: any, context: { signal: AbortSignal, progress: (text: string) => void, effectId: string }) => any} handler
  *   gives a text, a result (`{ content, isError?, structured? }`), or a promise of one; what it throws is a failure
  *   that the model reads
  * @param {object} [extras] `annotations`, `paths`, `commandParam`, `retry`, `timeoutMs`
  */
-export function tool(name, description, inputSchema, handler, extras = {}) {
+export function tool(name, description, schema, handler, extras = {}) {
+  const { json, parse } = inputSchema(name, schema);
   return {
     definition: {
       name,
       description,
-      input_schema: inputSchema,
-      annotations: extras.annotations ?? {},
+      input_schema: json,
+      annotations: annotations(extras.annotations ?? {}),
       paths: (extras.paths ?? []).map(({ field, access, defaultCwd = false }) => ({
         field,
         access,
@@ -28,18 +30,30 @@ export function tool(name, description, inputSchema, handler, extras = {}) {
       timeout_ms: extras.timeoutMs ?? null,
     },
     async call(call, context) {
-      return toCore(await handler(call.input, context));
+      return toCore(await handler(await parse(call.input), context));
     },
   };
 }
 
+/** The names of MCP, which the TypeScript Agent SDK takes, are as good as those of the core. */
+function annotations({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title, ...own }) {
+  const hints = { readOnly: readOnlyHint, destructive: destructiveHint, idempotent: idempotentHint, openWorld: openWorldHint };
+  return { ...hints, ...own };
+}
+
 /** What a handler gave, in the form the core reads. */
 function toCore(given) {
-  const { content = '', isError = false, structured } = typeof given === 'string' ? { content: given } : (given ?? {});
+  const { content = '', isError = false, structured, structuredContent } = typeof given === 'string' ? { content: given } : (given ?? {});
   return {
-    content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+    content: typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(block),
     is_error: isError,
-    structured: structured ?? null,
+    structured: structured ?? structuredContent ?? null,
     observed: [],
   };
+}
+
+/** Images as MCP has them, in the words of the Messages API. */
+function block(given) {
+  if (given.type !== 'image' || given.data === undefined) return given;
+  return { type: 'image', source: { type: 'base64', media_type: given.mimeType, data: given.data } };
 }

@@ -1,0 +1,96 @@
+/** The options of an agent by their names: those that there are, and what is said about others. */
+
+/** Every option that {@link checkOptions} lets pass; `AgentOptions` in `index.d.ts` says what they mean. */
+export const OPTIONS = [
+  'additionalDirectories', 'agent', 'agents', 'allowDangerouslySkipPermissions', 'allowedTools', 'apiKey', 'askTools', 'baseUrl',
+  'betas', 'canUseTool', 'clock', 'continue', 'coreTools', 'cwd', 'dangerouslyAllowBrowser', 'disallowedTools', 'effort',
+  'environment', 'fallbackModel', 'fetch', 'files', 'forkSession', 'forwardSubagentText', 'freeWorkspaceReads', 'headers', 'hooks',
+  'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'model', 'onWarning',
+  'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginLog', 'plugins', 'prices',
+  'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore', 'stream',
+  'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
+];
+
+/** Options of the TypeScript Agent SDK that have no meaning here, below the reason. */
+export const ELSEWHERE = {
+  'no program is started: the engine is part of the package': [
+    'env', 'executable', 'executableArgs', 'extraArgs', 'pathToClaudeCodeExecutable', 'spawnClaudeCodeProcess',
+  ],
+  'there is no standard error: `onWarning` takes what a person should know, `pluginLog` what plugins log': ['debug', 'debugFile', 'stderr'],
+  'no files of settings are read: say what is in them by options': [
+    'managedSettings', 'projectConfigRoot', 'settingSources', 'settings', 'skills',
+  ],
+  'there are no servers of MCP here: functions are `tools`, components `plugins`': [
+    'mcpServers', 'mcpServersDelivery', 'onElicitation', 'permissionPromptToolName', 'strictMcpConfig',
+  ],
+  'no commands run that could be confined: a component has what it was granted, and a function is your own': ['sandbox'],
+  'versions of files are not kept': ['enableFileCheckpointing'],
+  'plugins are components, which are given as they are': ['pluginDelivery'],
+  'the store decides itself when it writes, and how long it waits': ['loadTimeoutMs', 'sessionStoreFlush'],
+  'every prompt is taken as it is written': ['verbatimPrompts'],
+  'sessions are called by `renameSession`': ['title'],
+  'whoever wants to leave out a turn cuts before it: `resumeSessionAt`': ['resumeDropsTurn'],
+  'no summaries are made of what agents do': ['agentProgressSummaries'],
+  'no dialogs are sent: questions are calls of AskUserQuestion, which `canUseTool` answers': [
+    'onUserDialog', 'supportedDialogKinds', 'toolConfig',
+  ],
+  'an interrupt spares what runs in the background': ['perTaskStopAffordance'],
+};
+
+/** Fields of an agent's definition. */
+const AGENT = ['description', 'prompt', 'tools', 'disallowedTools', 'model', 'maxTurns', 'permissionMode'];
+
+/**
+ * Whatever is no option is told, all of it at once: an option that had no effect could be a rule that nobody keeps.
+ *
+ * @param {object} options those that are `undefined` count as left out
+ */
+export function checkOptions(options) {
+  const faults = given(options).filter((name) => !OPTIONS.includes(name)).map(unusable);
+  for (const [agent, definition] of Object.entries(options.agents ?? {})) {
+    const unknown = given(definition).filter((name) => !AGENT.includes(name));
+    faults.push(...unknown.map((name) => `the agent \`${agent}\` has a field \`${name}\`, which does nothing here${meant(name, AGENT)}`));
+  }
+  faults.push(...wrongTools(options.tools));
+  if (faults.length > 0) throw new Error(`the options of the agent cannot be used: ${faults.join('; ')}`);
+}
+
+function given(options) {
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
+function unusable(name) {
+  if (name === 'abortController') return '`abortController` belongs to one `query`: an agent takes a `signal` with each prompt';
+  const [reason] = Object.entries(ELSEWHERE).find(([, names]) => names.includes(name)) ?? [];
+  return reason ? `\`${name}\` has no meaning here: ${reason}` : `there is no option \`${name}\`${meant(name, OPTIONS)}`;
+}
+
+/** In the TypeScript Agent SDK `tools` are names. */
+function wrongTools(tools = []) {
+  if (!Array.isArray(tools)) return ['`tools` is a list of what `tool` makes'];
+  const names = tools.filter((tool) => typeof tool?.definition !== 'object');
+  if (names.length === 0) return [];
+  return [`\`tools\` are what \`tool\` makes, not ${JSON.stringify(names[0])}: the loop's own tools are named in \`coreTools\`, and \`disallowedTools\` takes tools away`];
+}
+
+/** `: did you mean …?`, if a name is near enough. */
+function meant(name, names) {
+  const plain = (text) => text.toLowerCase().replace(/[^a-z]/g, '');
+  const near = names.map((known) => [distance(plain(name), plain(known)), known]).sort(([a], [b]) => a - b);
+  const [apart, known] = near[0];
+  return apart <= Math.min(3, name.length / 3) ? `: did you mean \`${known}\`?` : '';
+}
+
+/** How many characters have to be added, left out or replaced. */
+function distance(from, to) {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [line, character] of [...from].entries()) {
+    const next = [line + 1];
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = row[column] + (to[column] === character ? 0 : 1);
+      next.push(Math.min(replaced, row[column + 1] + 1, next[column] + 1));
+    }
+    row = next;
+  }
+  return row[to.length];
+}
