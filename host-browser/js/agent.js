@@ -3,8 +3,9 @@ import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
 import { Hooks } from './hooks.js';
 import { MemoryFileSystem } from './memory-file-system.js';
-import { checkOptions } from './options.js';
+import { checkOptions, optionsOfSession } from './options.js';
 import { Session } from './session.js';
+import { keep } from './stored-sessions.js';
 import { Session as Core, init, version } from './wasm.js';
 
 /** How long a tool may take when nothing else is said: two minutes. */
@@ -15,7 +16,6 @@ export class Agent {
   #options;
   #spec;
   #parts;
-  #keeping;
 
   constructor(options = {}) {
     checkOptions(options);
@@ -49,8 +49,8 @@ export class Agent {
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
-    this.#keeping = keeping(options);
-    this.#spec = { ...spec(options, definitions, hooks.registrations, cwd), persist: this.#keeping.persist };
+    this.#spec = spec(options, definitions, hooks.registrations, cwd);
+    keeping(options); // whatever is wrong with it is told now
   }
 
   /** The files that the tools of its plugins work on. */
@@ -59,35 +59,59 @@ export class Agent {
   }
 
   /** Asks in a session of its own; gives the messages as they come. */
-  query(prompt, { signal } = {}) {
-    return this.session().only(prompt, { signal });
+  query(prompt, options) {
+    return this.session().only(prompt, options);
   }
 
   /** Asks in a session of its own; gives the result message. */
-  run(prompt, { signal } = {}) {
-    return this.query(prompt, { signal }).result();
+  run(prompt, options) {
+    return this.query(prompt, options).result();
   }
 
-  /** Starts a conversation: prompts that see what came before. */
-  session() {
-    const { seed = randomSeed(), sessionId, sessionStore } = this.#options;
+  /**
+   * Starts a conversation: prompts that see what came before.
+   *
+   * @param {{ resume?: string, continue?: boolean, forkSession?: boolean, resumeSessionAt?: string, resumeDropsTurn?: string, sessionId?: string }}
+   *   [options] which session goes on, in place of what the options of the agent say
+   */
+  session(options = {}) {
+    const { seed = randomSeed(), sessionId, sessionStore, ...others } = optionsOfSession(this.#options, options);
+    const kept = keeping({ sessionStore, ...others });
     const start = async () => {
       await init();
       const environment = { version: version(), ...this.#spec.environment };
-      const task = { seed: hex(seed), session_id: sessionId, spec: { ...this.#spec, environment } };
-      return new Core(JSON.stringify(task), JSON.stringify(this.#keeping));
+      const task = { seed: hex(seed), session_id: sessionId, spec: { ...this.#spec, persist: kept.persist, environment } };
+      return new Core(JSON.stringify(task), JSON.stringify(kept));
     };
-    return new Session(start(), this.#parts, sessionStore);
+    return new Session(start(), this.#parts, {
+      store: sessionStore,
+      isKept: kept.persist,
+      begin: (other) => this.session(other),
+    });
+  }
+
+  /**
+   * Goes on from a snapshot: under its id where nothing is kept of it, in a copy where something is, which stays as it is.
+   *
+   * @param {{ sessionId: string, messageId: string, transcript: string }} snapshot what `snapshot` of a session gave
+   * @returns {Promise<Session>}
+   */
+  async restore({ sessionId, messageId, transcript }) {
+    const { sessionStore } = this.#options;
+    if (!sessionStore) throw new Error('`restore` needs a `sessionStore`, in which the session goes on: `new MemorySessionStore()` will do');
+    const isKept = (await sessionStore.load(sessionId)) !== undefined;
+    if (!isKept) await keep(sessionStore, sessionId, transcript.split('\n').filter(Boolean));
+    return this.session({ resume: sessionId, resumeSessionAt: messageId, forkSession: isKept });
   }
 }
 
 /** Where the session is kept, and which one goes on. */
-function keeping({ sessionStore, persistSession = true, resume, continue: latest = false, forkSession = false, resumeSessionAt }) {
+function keeping({ sessionStore, persistSession = true, resume, continue: latest = false, forkSession = false, ...cut }) {
   if (!sessionStore && (resume !== undefined || latest)) {
     throw new Error('`resume` and `continue` need a `sessionStore` in which the session is');
   }
   const persist = Boolean(sessionStore) && persistSession;
-  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: resumeSessionAt };
+  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: cut.resumeSessionAt, dropsTurn: cut.resumeDropsTurn };
 }
 
 /** Whether rules deny all reading or all writing: for plugins, too, in directories that no call has to name. */

@@ -15,11 +15,20 @@ export { Agent } from './agent.js';
 export { SystemClock } from './clock.js';
 export { DurableObjectSessionStore } from './durable-object-session-store.js';
 export { IndexedDbSessionStore } from './indexed-db-session-store.js';
-export { listSessions } from './list-sessions.js';
 export { MemoryFileSystem } from './memory-file-system.js';
 export { MemorySessionStore } from './memory-session-store.js';
 export { Plugin, declarationOf } from './plugin.js';
 export { query } from './query.js';
 export { StoreError } from './session-store.js';
+export {
+  deleteSession,
+  forkSession,
+  getSessionInfo,
+  getSessionMessages,
+  getSubagentMessages,
+  listSessions,
+  renameSession,
+  tagSession,
+} from './stored-sessions.js';
 export { tool } from './tool.js';
 export { init } from './wasm.js';

@@ -7,8 +7,8 @@ export const OPTIONS = [
   'environment', 'fallbackModel', 'fetch', 'files', 'forkSession', 'forwardSubagentText', 'freeWorkspaceReads', 'headers', 'hooks',
   'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'model', 'onWarning',
   'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginLog', 'plugins', 'prices',
-  'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore', 'stream',
-  'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
+  'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore',
+  'stream', 'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
 ];
 
 /** Options of the TypeScript Agent SDK that have no meaning here, below the reason. */
@@ -29,13 +29,15 @@ export const ELSEWHERE = {
   'the store decides itself when it writes, and how long it waits': ['loadTimeoutMs', 'sessionStoreFlush'],
   'every prompt is taken as it is written': ['verbatimPrompts'],
   'sessions are called by `renameSession`': ['title'],
-  'whoever wants to leave out a turn cuts before it: `resumeSessionAt`': ['resumeDropsTurn'],
   'no summaries are made of what agents do': ['agentProgressSummaries'],
   'no dialogs are sent: questions are calls of AskUserQuestion, which `canUseTool` answers': [
     'onUserDialog', 'supportedDialogKinds', 'toolConfig',
   ],
   'an interrupt spares what runs in the background': ['perTaskStopAffordance'],
 };
+
+/** Those that say which session goes on, which each session can have of its own. */
+const OF_A_SESSION = ['continue', 'forkSession', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'sessionId'];
 
 /** Fields of an agent's definition. */
 const AGENT = ['description', 'prompt', 'tools', 'disallowedTools', 'model', 'maxTurns', 'permissionMode'];
@@ -53,6 +55,32 @@ export function checkOptions(options) {
   }
   faults.push(...wrongTools(options.tools));
   if (faults.length > 0) throw new Error(`the options of the agent cannot be used: ${faults.join('; ')}`);
+}
+
+/**
+ * The options of a session over those of its agent, which then say nothing about which session goes on.
+ *
+ * @param {object} ofAgent
+ * @param {object} options
+ */
+export function optionsOfSession(ofAgent, options) {
+  const names = given(options);
+  const unknown = names.find((name) => !OF_A_SESSION.includes(name));
+  if (unknown !== undefined) throw new Error(`a session has no option \`${unknown}\` of its own${meant(unknown, OF_A_SESSION)}`);
+  if (names.length === 0) return ofAgent;
+  // Of a fixed seed the ids of another session would be made once more.
+  const none = Object.fromEntries([...OF_A_SESSION, 'seed'].map((name) => [name, undefined]));
+  return { ...ofAgent, ...none, ...options };
+}
+
+/** The signal of a prompt, which is all that it can have. */
+export function signalOf({ signal, ...others } = {}) {
+  const [unknown] = given(others);
+  if (unknown !== undefined) throw new Error(`a prompt has no option \`${unknown}\`, only \`signal\``);
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw new Error('`signal` is no AbortSignal: give the `signal` of an AbortController');
+  }
+  return signal;
 }
 
 function given(options) {

@@ -9,7 +9,8 @@ import { Agent } from './agent.js';
  */
 export function query({ prompt, options = {} }) {
   const { abortController, ...rest } = options;
-  const signal = abortController?.signal;
+  const { signal } = abortController ?? {};
+  if (abortController !== undefined && signal === undefined) throw new Error('`abortController` is no AbortController');
   const session = new Agent(rest).session();
   const messages = isStream(prompt) ? answers(session, prompt, signal) : session.only(prompt, { signal });
   return Object.assign(messages, {

@@ -1,6 +1,8 @@
 /** A conversation: an engine that is driven, and the runs that get its messages. */
 import { Host } from './host.js';
+import { signalOf } from './options.js';
 import { FOLLOW, Run, STOPPED, TAKE } from './run.js';
+import { snapshotOf } from './stored-sessions.js';
 
 /** A conversation. Prompts are answered one after another. */
 export class Session {
@@ -15,15 +17,23 @@ export class Session {
   #opened;
   #isOpened;
 
-  /** @private */
-  constructor(core, parts, store) {
+  #keeping;
+
+  /**
+   * @private
+   * @param {Promise<object>} core
+   * @param {object} parts
+   * @param {{ store?: object, isKept: boolean, begin: (options: object) => Session }} keeping `begin` starts another session of the agent
+   */
+  constructor(core, parts, keeping) {
     this.#core = core;
+    this.#keeping = keeping;
     this.#opened = new Promise((resolve, reject) => {
       this.#isOpened = { resolve, reject };
     });
     // Whoever prompts is told what is wrong.
     this.#opened.catch(() => {});
-    this.#driven = this.#drive(parts, store);
+    this.#driven = this.#drive(parts, keeping.store);
     this.#tail = core.then(() => {}, () => {});
   }
 
@@ -36,8 +46,8 @@ export class Session {
    * Gives the session a prompt: a text, or content blocks of the Messages API. The work begins at once, and waits
    * when too many messages are not read.
    */
-  prompt(prompt, { signal } = {}) {
-    return this.#run(signal, async (core, run) => {
+  prompt(prompt, options) {
+    return this.#run(signalOf(options), async (core, run) => {
       const answered = new Promise((resolve, reject) => {
         this.#current = { run, answered: resolve, ended: () => reject(ended()), failed: reject };
       });
@@ -47,8 +57,8 @@ export class Session {
   }
 
   /** @private The only prompt: the session ends with its answer. */
-  only(prompt, { signal } = {}) {
-    return this.#run(signal, async (core, run) => {
+  only(prompt, options) {
+    return this.#run(signalOf(options), async (core, run) => {
       const over = new Promise((resolve, reject) => {
         // Later answers, to what happens in the background, belong to the run as well.
         this.#current = { run, ended: resolve, failed: reject };
@@ -79,6 +89,23 @@ export class Session {
     (await this.#core).stopTask(id);
   }
 
+  /**
+   * Another session that goes on from here, or from a message, while this one stays as it is. Waits until the prompts that were
+   * given are answered.
+   */
+  async fork({ upToMessageId } = {}) {
+    const { sessionId } = await this.#stored('fork');
+    const fork = this.#keeping.begin({ resume: sessionId, resumeSessionAt: upToMessageId, forkSession: true });
+    await fork.id(); // it has read what it goes on from
+    return fork;
+  }
+
+  /** What was said, for `restore` of an agent, here or elsewhere. Waits until the prompts that were given are answered. */
+  async snapshot() {
+    const { sessionId, text } = await this.#stored('snapshot');
+    return snapshotOf(sessionId, text);
+  }
+
   /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
   async close() {
     await this.#tail;
@@ -88,6 +115,17 @@ export class Session {
 
   async [Symbol.asyncDispose]() {
     await this.close();
+  }
+
+  /** What is kept of the session, once its prompts are answered. */
+  async #stored(purpose) {
+    const { store, isKept } = this.#keeping;
+    if (!isKept) throw new Error(`\`${purpose}\` needs a session that is kept in a \`sessionStore\`: \`new MemorySessionStore()\` will do`);
+    await this.#tail;
+    const sessionId = await this.id();
+    const stored = await store.load(sessionId);
+    if (!stored) throw new Error(`\`${purpose}\`: nothing has been said in the session yet`);
+    return { sessionId, text: stored.text };
   }
 
   /** Takes its turn behind the earlier prompts. */

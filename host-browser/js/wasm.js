@@ -1,5 +1,5 @@
 /** The core and the engine: loaded once, by whoever needs them first. */
-import start, { Session, Grant, digest, summary, version } from './windlass_browser.js';
+import start, { Session, Grant, digest, forked, summary, version } from './windlass_browser.js';
 import { loadOnce } from './load-once.js';
 
 /**
@@ -9,4 +9,4 @@ import { loadOnce } from './load-once.js';
  */
 export const init = loadOnce(start, () => new URL('./windlass_browser_bg.wasm', import.meta.url));
 
-export { Session, Grant, digest, summary, version };
+export { Session, Grant, digest, forked, summary, version };

@@ -5,7 +5,7 @@
 //! public API. This crate connects the two:
 //!
 //! - [`Session`]: a session with its engine and the driver of that; its store is a JavaScript object;
-//! - [`summary`]: what a list shows of a session;
+//! - [`summary`]: what a list shows of a session; [`forked`]: the lines of its copy;
 //! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
 //! - `ScriptedModel` and `check_store` (feature `testkit`): a model without a network, and the contract of stores as checks.
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod answers;
 #[cfg(feature = "testkit")]
 mod check_store;
 mod engine_host;
+mod fork;
 mod grant;
 mod host;
 mod imports;
@@ -25,6 +26,7 @@ mod summary;
 
 #[cfg(feature = "testkit")]
 pub use check_store::check_store;
+pub use fork::forked;
 pub use grant::{Grant, digest};
 #[cfg(feature = "testkit")]
 pub use scripted_model::ScriptedModel;

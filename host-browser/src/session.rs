@@ -8,7 +8,7 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use windlass_core::{
-    Input as SessionInput, Prompt, RawJson, Seeded, Uuid, permission::Mode,
+    Input as SessionInput, Prompt, RawJson, Seeded, SessionId, Uuid, permission::Mode,
     session_request::SessionRequest,
 };
 use windlass_engine::{
@@ -59,6 +59,8 @@ struct Keeping {
     fork: bool,
     /// The message up to which the session goes on.
     resume_at: Option<String>,
+    /// The prompt whose turn is all that may be dropped then.
+    drops_turn: Option<String>,
 }
 
 #[wasm_bindgen]
@@ -77,9 +79,7 @@ impl Session {
             ));
         }
         if let Some(id) = &keeping.resume {
-            Uuid::try_parse(id).map_err(|_| {
-                JsError::new(&format!("`{id}` is no id of a session: ids are UUIDs"))
-            })?;
+            id_of_session(id)?;
         }
         let id = task
             .session_id
@@ -92,6 +92,7 @@ impl Session {
             resume: keeping.resume,
             continue_session: keeping.continue_latest,
             resume_session_at: keeping.resume_at,
+            resume_drops_turn: keeping.drops_turn,
             ..Flags::default()
         };
         let mut launch = Launch::new(flags, task.spec.environment.cwd.clone());
@@ -192,4 +193,11 @@ impl Session {
         // Nobody listens any more once the session has ended.
         let _ = self.inputs.unbounded_send(input);
     }
+}
+
+/// # Errors
+/// The text is no id, with what ids are.
+pub(crate) fn id_of_session(text: &str) -> Result<SessionId, JsError> {
+    Uuid::try_parse(text)
+        .map_err(|_| JsError::new(&format!("`{text}` is no id of a session: ids are UUIDs")))
 }
