@@ -26,4 +26,4 @@ export interface EdgeParts {
 export function edge(parts: EdgeParts): {
   handler: { fetch(request: Request, env: any): Promise<Response> };
   SessionObject: new (ctx: any, env: any) => { fetch(request: Request): Promise<Response>; alarm(): Promise<void> };
-};
+}

@@ -1,4 +1,13 @@
 /** windlass in JavaScript: an agent inside a page, a Node program or an edge worker. */
+import type { Message, ResultMessage } from './messages.js';
+import type { Plugin } from './plugin.js';
+import type { SessionSnapshot, SessionStore } from './stored-sessions.js';
+import type { Tool } from './tool.js';
+
+export * from './messages.js';
+export * from './plugin.js';
+export * from './stored-sessions.js';
+export * from './tool.js';
 
 /** What an agent is made of. The names and meanings are those of the TypeScript Agent SDK where it has them. */
 export interface AgentOptions {
@@ -6,17 +15,21 @@ export interface AgentOptions {
   model?: string;
   /** The model that is asked when this one is overloaded. */
   fallbackModel?: string;
-  /** The system prompt: a text, to which nothing is added, or the preset. */
-  systemPrompt?: string | { type: 'preset'; preset: 'claude_code'; append?: string };
+  /** The system prompt: a text, or several, to which nothing is added, or the preset. */
+  systemPrompt?: string | string[] | { type: 'preset'; preset: 'claude_code'; append?: string };
   /** Agents that the model can start, by name; with some, the tools that start and stop them are there too. */
   agents?: Record<string, AgentDefinition>;
   /** The agent that the session runs as. */
   agent?: string;
   /** Tools of the loop itself, by name: `TodoWrite`, `AskUserQuestion`, `ExitPlanMode`, … */
   coreTools?: string[];
+  /** Names under which the model knows tools, and the tools that run then. */
+  toolAliases?: Record<string, string>;
+  /** How the model arrives at a plan in the mode `plan`, in place of the usual words. */
+  planModeInstructions?: string;
   /** The answer is a value of this JSON Schema, in the result's `structured_output`. */
   outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
-  /** Closures as tools: see {@link tool}. */
+  /** Closures as tools: see `tool`. */
   tools?: Tool[];
   /** Components with tools: see {@link Plugin} and `windlass/files`. */
   plugins?: Plugin[];
@@ -28,8 +41,10 @@ export interface AgentOptions {
   includeHookEvents?: boolean;
   /** The files that the tools of plugins work on; an empty tree if left out. */
   files?: MemoryFileSystem;
-  /** The working directory: absolute. */
+  /** The working directory: absolute; default `/`. */
   cwd?: string;
+  /** Further directories that count as the working directory does: absolute. */
+  additionalDirectories?: string[];
 
   /** Where the model server is; default `https://api.anthropic.com`. A server of yours that adds the key is best. */
   baseUrl?: string;
@@ -55,6 +70,8 @@ export interface AgentOptions {
   allowDangerouslySkipPermissions?: boolean;
   /** Decides what nothing else decided. Without it, that is denied. */
   canUseTool?: CanUseTool;
+  /** With `none` nobody is asked, and `canUseTool` is never called; default `host`. */
+  permissionPrompts?: 'host' | 'none';
 
   /** Tool rounds for one prompt. */
   maxTurns?: number;
@@ -62,6 +79,10 @@ export interface AgentOptions {
   maxBudgetUsd?: number;
   /** The most tokens a response may hold. */
   maxTokens?: number;
+  /** The most tokens that the model is told it may spend on the whole task. */
+  taskBudget?: { total: number };
+  /** The older way to say `thinking`: 0 is `disabled`. */
+  maxThinkingTokens?: number;
   thinking?: { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
   effort?: 'low' | 'medium' | 'high' | 'max';
   betas?: string[];
@@ -69,6 +90,10 @@ export interface AgentOptions {
   stream?: boolean;
   /** Whether the raw events of the stream are messages too. */
   includePartialMessages?: boolean;
+  /** Whether what subagents say is messages, too, and not only their calls; default yes. */
+  forwardSubagentText?: boolean;
+  /** Whether the model is asked what the person might say next, which is a message behind the result; default no. */
+  promptSuggestions?: boolean;
   /** After how many milliseconds, again and again, a running call is reported; 0 never does; default ten seconds. */
   progressIntervalMs?: number;
   /** How long a closure tool may take, in milliseconds; default two minutes. */
@@ -89,6 +114,8 @@ export interface AgentOptions {
   forkSession?: boolean;
   /** The message up to which the session goes on, by its id. */
   resumeSessionAt?: string;
+  /** The prompt whose turn is all that may be left out by it, by its id; whatever else would be is an error. */
+  resumeDropsTurn?: string;
   /** Takes what a person should know, such as a store that does not write; by default it is a warning on the console. */
   onWarning?: (text: string) => void;
 
@@ -131,8 +158,33 @@ export interface RetryPolicy {
   honourRetryAfter?: boolean;
 }
 
-/** An event of a session: `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `Stop`, … */
-export type HookEvent = string;
+/** An event of a session at which hooks run (Agent SDK reference, `HookEvent`). */
+export type HookEvent =
+  | 'PreToolUse'
+  | 'PostToolUse'
+  | 'PostToolUseFailure'
+  | 'PostToolBatch'
+  | 'Notification'
+  | 'UserPromptSubmit'
+  | 'UserPromptExpansion'
+  | 'SessionStart'
+  | 'SessionEnd'
+  | 'Stop'
+  | 'StopFailure'
+  | 'SubagentStart'
+  | 'SubagentStop'
+  | 'PreCompact'
+  | 'PostCompact'
+  | 'PermissionRequest'
+  | 'PermissionDenied'
+  | 'Setup'
+  | 'TeammateIdle'
+  | 'TaskCompleted'
+  | 'ConfigChange'
+  | 'WorktreeCreate'
+  | 'WorktreeRemove'
+  | 'InstructionsLoaded'
+  | 'CwdChanged';
 
 /** Hooks of one event (Agent SDK reference, `HookCallbackMatcher`). */
 export interface HookCallbackMatcher {
@@ -214,13 +266,23 @@ export class Agent {
   /** Asks in a session of its own; gives the result message. A run that failed has a result too. */
   run(prompt: Prompt, options?: { signal?: AbortSignal }): Promise<ResultMessage>;
   /** Starts a conversation: prompts that see what came before. */
-  session(): Session;
+  session(options?: SessionOptions): Session;
+  /**
+   * Goes on from a snapshot, in the `sessionStore` of the agent: under its id where nothing is kept of it there, else in a copy.
+   */
+  restore(snapshot: SessionSnapshot): Promise<Session>;
 }
+
+/** Which session goes on, in place of what the agent's options say: see there. */
+export type SessionOptions = Pick<
+  AgentOptions,
+  'resume' | 'continue' | 'forkSession' | 'resumeSessionAt' | 'resumeDropsTurn' | 'sessionId'
+>;
 
 /**
  * Asks in a session of its own, as `query` of the TypeScript Agent SDK: a prompt, or a stream of user messages, each answered in its
- * turn. Options are those of {@link Agent}; `tools` are functions here (see {@link tool}), and there are no files of settings, no
- * programs and no servers of MCP in a page.
+ * turn. Options are those of {@link Agent}; `tools` are functions here (see `tool`). An option that means nothing here is an
+ * error that names it.
  */
 export function query(asked: {
   prompt: Prompt | AsyncIterable<{ type: 'user'; message: { role: 'user'; content: Prompt } }>;
@@ -248,110 +310,18 @@ export interface Session {
   setModel(model?: string): Promise<void>;
   /** Stops a background task by its id. */
   stopTask(id: string): Promise<void>;
+  /**
+   * Another session of the agent that goes on from here, or from a message, while this one stays as it is. Needs a `sessionStore`, and
+   * waits until the prompts that were given are answered.
+   */
+  fork(options?: { upToMessageId?: string }): Promise<Session>;
+  /** What was said, for `restore` of an agent, here or elsewhere. Needs and waits for the same. */
+  snapshot(): Promise<SessionSnapshot>;
   /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
   close(): Promise<void>;
   /** The same, at the end of an `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-/**
- * Where sessions are kept: transcripts (lines of JSON, one transcript for each session and one for each of its subagents), documents
- * by name, and settings. {@link MemorySessionStore} and {@link IndexedDbSessionStore} are stores; for one of your own, such as a
- * database behind a server, `checkStore` of `windlass/testkit` shows whether it keeps this contract:
- *
- * - Lines are kept in the order in which they were appended. When `append` resolves, its lines are safe; when it rejects, none of
- *   them counts.
- * - A session has one writer at a time, who has its lease: `create` and `open` give the epoch of a lease, each later one of a
- *   session a higher number, and the leases of a page or process end with it. Readers need none.
- * - What cannot be done rejects. A `kind` of the error says why, where the session is to be told apart: `busy` (somebody else has
- *   the lease), `stale` (the lease has ended), `exists` (a new session that has lines), `unknown` (nothing is kept under this id),
- *   `changed` (settings that are not what was read). {@link StoreError} has one.
- */
-export interface SessionStore {
-  /** A lease for a new session. Nothing need be kept before its first line. */
-  create(session: string): Promise<number>;
-  /** A lease for a session that has lines. */
-  open(session: string): Promise<number>;
-  /** Ends a lease. One that has ended is passed over. */
-  release(session: string, epoch: number): void;
-  /** Appends lines without line ends, all or none. No lines and no snapshot: nothing is kept. */
-  append(session: string, epoch: number, agent: string | undefined, lines: string[], snapshot?: Uint8Array): Promise<void>;
-  /** The transcript of a session or of one of its subagents, each line with its end; `undefined` if it has no line. */
-  load(
-    session: string,
-    agent?: string,
-  ): Promise<{ text: string; snapshot?: { bytes: Uint8Array; isCurrent: boolean } } | undefined>;
-  /** Keeps a document, in place of the one of its name. */
-  put(session: string, epoch: number, name: string, document: Uint8Array): Promise<void>;
-  /** Adds bytes to a document, which begins with them if there is none. */
-  extend(session: string, epoch: number, name: string, bytes: Uint8Array): Promise<void>;
-  get(session: string, name: string): Promise<Uint8Array | undefined>;
-  /** The sessions that have lines, those that were appended to last first; `modified` in milliseconds since 1970. */
-  list(): Promise<{ id: string; modified: number }[]>;
-  /** Deletes a session that has no writer, with all that is kept for it. */
-  delete(session: string): Promise<void>;
-  /** Where a person finds a transcript, in the store's own terms. */
-  place(session: string, agent?: string): string;
-  documentPlace(session: string, name: string): string;
-  /** The settings of a destination (`userSettings`, `projectSettings`, `localSettings`), a text of JSON. */
-  settings(of: string): Promise<Uint8Array | undefined>;
-  /** Replaces settings if they are what was read: `read` is the SHA-256 of that in hexadecimal digits. */
-  replaceSettings(of: string, read: string | undefined, settings: Uint8Array): Promise<void>;
-  /** Where a person finds settings; `undefined` for those that are not kept. */
-  settingsPlace(of: string): string | undefined;
-  /** Ends all leases. */
-  close(): void;
-}
-
-/** What a list shows of a session (Agent SDK reference, `SDKSessionInfo`). */
-export interface SessionInfo {
-  sessionId: string;
-  /** Its title, or its first prompt. */
-  summary: string;
-  customTitle?: string;
-  firstPrompt?: string;
-  /** Milliseconds since 1970. */
-  lastModified: number;
-}
-
-/** Lists the sessions of a store, those that were written to last first; 100 if no limit is given. */
-export function listSessions(options: {
-  sessionStore: SessionStore;
-  limit?: number;
-  offset?: number;
-}): Promise<SessionInfo[]>;
-
-/** A session that cannot be read or written. */
-export class StoreError extends Error {
-  constructor(kind: 'busy' | 'stale' | 'exists' | 'unknown' | 'changed', message: string);
-  readonly kind: 'busy' | 'stale' | 'exists' | 'unknown' | 'changed';
-}
-
-/** Keeps sessions as long as the page or process lives. */
-export class MemorySessionStore implements SessionStore {
-  constructor();
-  /** Another store over the same sessions, as another tab would have. */
-  again(): MemorySessionStore;
-}
-export interface MemorySessionStore extends SessionStore {}
-
-/** Keeps sessions in the storage of a Durable Object, which has SQLite. */
-export class DurableObjectSessionStore implements SessionStore {
-  /** @param storage `ctx.storage` */
-  constructor(storage: object);
-}
-export interface DurableObjectSessionStore extends SessionStore {}
-
-/**
- * Keeps sessions in the browser, beyond the page (IndexedDB). A session is written to by one tab at a time (Web Locks), so the page
- * has to come from `https:` or from this machine.
- */
-export class IndexedDbSessionStore implements SessionStore {
-  private constructor();
-  /** Opens the sessions under a name, which other pages of the same origin can open as well; default `windlass`. */
-  static open(name?: string): Promise<IndexedDbSessionStore>;
-}
-export interface IndexedDbSessionStore extends SessionStore {}
 
 /**
  * The messages of an answer. Leaving the loop stops the run; when the signal of the query fires, it is stopped and the
@@ -368,169 +338,6 @@ export interface Run extends AsyncIterableIterator<Message> {
   lines(): AsyncGenerator<string, void>;
 }
 
-/** A message of the stream: the types of the TypeScript Agent SDK. */
-export type Message =
-  | SystemMessage
-  | AssistantMessage
-  | UserMessage
-  | StreamEventMessage
-  | ToolProgressMessage
-  | ResultMessage;
-
-interface Common {
-  uuid: string;
-  session_id: string;
-}
-
-export type SystemMessage = InitMessage | ApiRetryMessage;
-
-export interface InitMessage extends Common {
-  type: 'system';
-  subtype: 'init';
-  cwd: string;
-  tools: string[];
-  model: string;
-  permissionMode: PermissionMode;
-  mcp_servers: { name: string; status: string }[];
-  slash_commands: string[];
-  apiKeySource: string;
-  claude_code_version: string;
-  output_style: string;
-  agents: string[];
-  skills: string[];
-  plugins: { name: string; path: string }[];
-  betas?: string[];
-}
-
-export interface ApiRetryMessage extends Common {
-  type: 'system';
-  subtype: 'api_retry';
-  attempt: number;
-  max_retries: number;
-  retry_delay_ms: number;
-  error_status: number | null;
-  error: string;
-  message: string;
-}
-
-export interface AssistantMessage extends Common {
-  type: 'assistant';
-  message: {
-    id: string;
-    type: 'message';
-    role: 'assistant';
-    model: string;
-    content: ContentBlock[];
-    stop_reason: string | null;
-    stop_sequence: string | null;
-    usage: Usage;
-  };
-  parent_tool_use_id: string | null;
-  error?: string;
-}
-
-export interface UserMessage extends Common {
-  type: 'user';
-  message: { role: 'user'; content: ContentBlock[] };
-  parent_tool_use_id: string | null;
-  tool_use_result?: unknown;
-  isSynthetic?: boolean;
-}
-
-export interface StreamEventMessage extends Common {
-  type: 'stream_event';
-  event: Record<string, unknown> & { type: string };
-  parent_tool_use_id: string | null;
-}
-
-export interface ToolProgressMessage extends Common {
-  type: 'tool_progress';
-  tool_use_id: string;
-  tool_name: string;
-  parent_tool_use_id: string | null;
-  elapsed_time_seconds: number;
-}
-
-export interface ResultMessage extends Common {
-  type: 'result';
-  subtype: 'success' | 'error_max_turns' | 'error_max_budget_usd' | 'error_during_execution';
-  is_error: boolean;
-  duration_ms: number;
-  duration_api_ms: number;
-  num_turns: number;
-  /** The final text; only on success. */
-  result?: string;
-  /** What went wrong; only on an error. */
-  errors?: string[];
-  stop_reason: string | null;
-  total_cost_usd: number;
-  usage: Usage;
-  modelUsage: Record<string, Record<string, number>>;
-  permission_denials: { tool_name: string; tool_use_id: string; tool_input: Record<string, unknown> }[];
-}
-
-/** A block of the Messages API; kinds that this version does not know are kept as they are. */
-export type ContentBlock = Record<string, unknown> & { type: string };
-
-export interface Usage {
-  input_tokens: number;
-  output_tokens: number;
-  cache_creation_input_tokens: number;
-  cache_read_input_tokens: number;
-  server_tool_use: { web_search_requests: number; web_fetch_requests: number };
-}
-
-/** A tool of the embedder. */
-export interface Tool {
-  readonly definition: ToolDefinition;
-}
-
-/** A tool as the core reads it. */
-export interface ToolDefinition {
-  name: string;
-  description: string;
-  input_schema: object;
-  [field: string]: unknown;
-}
-
-export interface ToolContext {
-  /** Fires when the call is cancelled or out of time. */
-  signal: AbortSignal;
-  /** Says that the tool is alive. */
-  progress(text: string): void;
-  /** The same for a call that is made again: an idempotency key. */
-  effectId: string;
-}
-
-/** What a tool gives: a text, or this. */
-export interface ToolOutput {
-  content: string | ContentBlock[];
-  isError?: boolean;
-  /** The output for programs, in the message's `tool_use_result`. */
-  structured?: unknown;
-}
-
-export interface ToolExtras {
-  /** `readOnly` tools may run beside each other. */
-  annotations?: { readOnly?: boolean; destructive?: boolean; idempotent?: boolean; openWorld?: boolean };
-  /** Input fields that are file paths: rules for paths then hold for this tool. */
-  paths?: { field: string; access: 'read' | 'write'; defaultCwd?: boolean }[];
-  /** The input field that is a shell command: rules for commands then hold for it. */
-  commandParam?: string;
-  /** What may be done about a call whose outcome was lost. */
-  retry?: 'never' | 'run_again' | 'run_again_with_key';
-  timeoutMs?: number;
-}
-
-/** Makes a tool of a function. What the function throws is a failure that the model reads. */
-export function tool<Input = any>(
-  name: string,
-  description: string,
-  inputSchema: object,
-  handler: (input: Input, context: ToolContext) => string | ToolOutput | Promise<string | ToolOutput>,
-  extras?: ToolExtras,
-): Tool;
-
 /** A directory tree in memory. */
 export class MemoryFileSystem {
   constructor(options?: { files?: Record<string, string | Uint8Array>; clock?: Pick<Clock, 'wall'> });
@@ -542,63 +349,6 @@ export class MemoryFileSystem {
   paths(): string[];
 }
 
-/** What a component says of itself. */
-export interface Declaration {
-  name: string;
-  tools?: ToolDefinition[];
-  hooks?: DeclaredHook[];
-  [field: string]: unknown;
-}
-
-/** A hook of a component: a judge may refuse, ask or narrow; an observer only sees. */
-export interface DeclaredHook {
-  name: string;
-  event: HookEvent;
-  kind: 'judge' | 'observer';
-  matcher?: string;
-  timeout_ms?: number;
-}
-
-/** What a component may reach, as far as it declares to need it. What is left out it does not get. */
-export interface PluginGrant {
-  /** The working directory of the session: for tools, where rules let them. */
-  workspace?: 'read' | 'write';
-  /** Directories by their absolute paths: for tools and hooks. */
-  directories?: Record<string, 'read' | 'write'>;
-  /**
-   * Directories for roles that it declares: every call that runs and every hook reaches them, and in one to read it writes
-   * nothing. The paths are absolute.
-   */
-  roles?: Record<string, { path: string; access: 'read' | 'write' }>;
-  /** The values of variables that it reads with `config`. */
-  env?: Record<string, string>;
-  /** Whether it may remember something until the session ends. */
-  state?: boolean;
-}
-
-/**
- * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
- *
- * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
- * can stop WebAssembly in the middle of a call or bound its memory, so run agents with components that you do not trust in a
- * Worker. There is no network, no secret and no WASI here; a component that imports WASI is not run.
- */
-export class Plugin {
-  /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */
-  constructor(
-    declaration: Declaration,
-    instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,
-    module: (path: string) => Promise<WebAssembly.Module>,
-    grant?: PluginGrant,
-  );
-  readonly name: string;
-  readonly tools: ToolDefinition[];
-  readonly hooks: DeclaredHook[];
-}
-
-/** The declaration that a component carries in its custom section `windlass:plugin`. */
-export function declarationOf(component: Uint8Array): Declaration;
-
 /** A module of WebAssembly: compiled, its bytes, an answer that brings them, or its address; relative ones are those of the page. */
 export type ModuleSource = OneModule | Promise<OneModule>;
 type OneModule = WebAssembly.Module | BufferSource | Response | URL | string;
@@ -608,3 +358,6 @@ type OneModule = WebAssembly.Module | BufferSource | Response | URL | string;
  * gives it. Everything that needs the core loads it by itself. When it cannot be loaded, the next call tries again.
  */
 export function init(source?: ModuleSource): Promise<void>;
+
+// What has no `export` is not to be had from outside.
+export {};

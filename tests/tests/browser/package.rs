@@ -7,3 +7,9 @@ use crate::node;
 fn card_4_the_package_runs_in_fresh_projects_as_the_guide_prints_it() {
     node::test("package.test.js");
 }
+
+/// Programs of users in TypeScript, every export and every option, as bundlers and as Node resolve them.
+#[test]
+fn card_4_the_declarations_of_the_package_say_what_is_there() {
+    node::test("types.test.js");
+}

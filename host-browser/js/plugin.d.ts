@@ -1,0 +1,60 @@
+/** Components: what they say of themselves, and what they may reach. */
+import type { HookEvent } from './index.js';
+import type { ToolDefinition } from './tool.js';
+
+/** What a component says of itself. */
+export interface Declaration {
+  name: string;
+  tools?: ToolDefinition[];
+  hooks?: DeclaredHook[];
+  [field: string]: unknown;
+}
+
+/** A hook of a component: a judge may refuse, ask or narrow; an observer only sees. */
+export interface DeclaredHook {
+  name: string;
+  event: HookEvent;
+  kind: 'judge' | 'observer';
+  matcher?: string;
+  timeout_ms?: number;
+}
+
+/** What a component may reach, as far as it declares to need it. What is left out it does not get. */
+export interface PluginGrant {
+  /** The working directory of the session: for tools, where rules let them. */
+  workspace?: 'read' | 'write';
+  /** Directories by their absolute paths: for tools and hooks. */
+  directories?: Record<string, 'read' | 'write'>;
+  /**
+   * Directories for roles that it declares: every call that runs and every hook reaches them, and in one to read it writes
+   * nothing. The paths are absolute.
+   */
+  roles?: Record<string, { path: string; access: 'read' | 'write' }>;
+  /** The values of variables that it reads with `config`. */
+  env?: Record<string, string>;
+  /** Whether it may remember something until the session ends. */
+  state?: boolean;
+}
+
+/**
+ * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
+ *
+ * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
+ * can stop WebAssembly in the middle of a call or bound its memory, so run agents with components that you do not trust in a
+ * Worker. There is no network, no secret and no WASI here; a component that imports WASI is not run.
+ */
+export class Plugin {
+  /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */
+  constructor(
+    declaration: Declaration,
+    instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,
+    module: (path: string) => Promise<WebAssembly.Module>,
+    grant?: PluginGrant,
+  );
+  readonly name: string;
+  readonly tools: ToolDefinition[];
+  readonly hooks: DeclaredHook[];
+}
+
+/** The declaration that a component carries in its custom section `windlass:plugin`. */
+export function declarationOf(component: Uint8Array): Declaration;

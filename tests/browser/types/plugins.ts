@@ -1,0 +1,19 @@
+/** Components. */
+import { Agent, MemoryFileSystem, Plugin, declarationOf } from 'windlass';
+import type { Declaration, DeclaredHook, PluginGrant } from 'windlass';
+import core from 'windlass/files/files.core.wasm';
+import { fileTools } from 'windlass/files';
+
+const grant: PluginGrant = { workspace: 'read', roles: { log: { path: '/log', access: 'write' } }, env: { TZ: 'UTC' }, state: true };
+// @ts-expect-error no such grant
+export const everything: PluginGrant = { network: true };
+
+export async function loaded(component: Uint8Array): Promise<string[]> {
+  const declaration: Declaration = declarationOf(component);
+  const instantiate = async () => ({});
+  const plugin = new Plugin(declaration, instantiate, (path) => WebAssembly.compileStreaming(fetch(path)), grant);
+  const hooks: DeclaredHook[] = plugin.hooks;
+  const tools = await fileTools({ modules: { 'files.core.wasm': core } });
+  const files: MemoryFileSystem | undefined = new Agent({ plugins: [plugin, tools] }).files;
+  return [plugin.name, ...hooks.map(({ name }) => name), ...(files?.paths() ?? [])];
+}
