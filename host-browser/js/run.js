@@ -38,8 +38,8 @@ export class Run {
   /** Reads everything and gives the result message. */
   async result() {
     let last;
-    for await (const message of this) last = message;
-    if (last?.type !== 'result') throw new Error('the run ended without a result');
+    for await (const message of this) if (message.type === 'result') last = message;
+    if (!last) throw new Error('the run ended without a result');
     return last;
   }
 

@@ -1,0 +1,120 @@
+/** What becomes of the options of an agent: all that there are have an effect, and what has none is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { files, windlass } from './package-under-test.js';
+import { agentOf, all, callOf } from './scripted-agent.js';
+
+const { Agent, MemoryFileSystem, query, tool } = windlass;
+const note = tool('Note', 'Notes.', {}, () => 'noted');
+
+/** The request of a model that is asked once. */
+async function requestOf(options) {
+  let body;
+  const fetch = async (url, request) => {
+    body = JSON.parse(new TextDecoder().decode(request.body));
+    return new Response('{"type":"error","error":{"type":"authentication_error","message":"no"}}', { status: 401 });
+  };
+  await new Agent({ fetch, ...options }).run('Hi.');
+  return body;
+}
+
+test('an option that there is not is told, with the one that was meant', () => {
+  assert.throws(() => new Agent({ allowed_tools: [] }), /there is no option `allowed_tools`: did you mean `allowedTools`\?/);
+  assert.throws(() => new Agent({ disalowedTools: [] }), /there is no option `disalowedTools`: did you mean `disallowedTools`\?/);
+  assert.throws(() => new Agent({ banana: 1 }), /there is no option `banana`$/);
+  assert.throws(() => query({ prompt: 'Hi.', options: { resum: 'x' } }), /did you mean `resume`\?/);
+  assert.ok(new Agent({ banana: undefined }));
+});
+
+test('an option of the TypeScript Agent SDK that means nothing here is told, all of them at once', () => {
+  const options = { sandbox: {}, settingSources: ['project'], pathToClaudeCodeExecutable: 'claude' };
+  assert.throws(() => new Agent(options), ({ message }) => {
+    assert.match(message, /`sandbox` has no meaning here: .*granted/);
+    assert.match(message, /`settingSources` has no meaning here: no files of settings are read/);
+    assert.match(message, /`pathToClaudeCodeExecutable` has no meaning here: no program is started/);
+    return true;
+  });
+  assert.throws(() => new Agent({ tools: ['Read'] }), /`tools` are what `tool` makes, not "Read"/);
+  assert.throws(() => new Agent({ tools: { type: 'preset' } }), /`tools` is a list/);
+  assert.throws(() => new Agent({ abortController: new AbortController() }), /belongs to one `query`/);
+});
+
+test('a field of an agent that does nothing is told', () => {
+  const scout = { description: 'Looks.', prompt: 'Look.' };
+  assert.throws(() => new Agent({ agents: { scout: { ...scout, maxTurn: 3 } } }), /agent `scout` has a field `maxTurn`.*`maxTurns`/);
+  assert.throws(() => new Agent({ agents: { scout: { ...scout, memory: 'user' } } }), /a field `memory`, which does nothing here/);
+});
+
+test('a prompt takes a signal and nothing else', async () => {
+  const agent = new Agent({ fetch: () => assert.fail('it asked') });
+  assert.throws(() => agent.query('Hi.', { abortController: new AbortController() }), /a prompt has no option `abortController`/);
+  assert.throws(() => agent.query('Hi.', { signal: new AbortController() }), /`signal` is no AbortSignal/);
+  assert.throws(() => query({ prompt: 'Hi.', options: { abortController: AbortSignal.abort() } }), /no AbortController/);
+  assert.throws(() => agent.session({ model: 'x' }), /a session has no option `model` of its own/);
+});
+
+test('what the model is asked for is what the options say', async () => {
+  const asked = await requestOf({
+    systemPrompt: ['One.', 'Two.'],
+    maxThinkingTokens: 2000,
+    taskBudget: { total: 50_000 },
+    tools: [note],
+    toolAliases: { Note: 'Memo' },
+  });
+  assert.equal(asked.system[0].text, 'One.\n\nTwo.');
+  assert.deepEqual(asked.thinking, { type: 'enabled', budget_tokens: 2000 });
+  assert.equal(asked.output_config.task_budget.total, 50_000);
+  assert.deepEqual((await requestOf({ maxThinkingTokens: 0 })).thinking?.type ?? 'disabled', 'disabled');
+  const planned = await requestOf({ permissionMode: 'plan', planModeInstructions: 'Ask three questions.' });
+  assert.match(JSON.stringify(planned.messages), /Ask three questions\./);
+});
+
+test('where nobody is to be asked, nobody is', async () => {
+  const { agent, model } = await agentOf([callOf('Note'), { expect: { tool_results: [{ is_error: true }] }, respond: 'So.' }], {
+    tools: [note],
+    canUseTool: () => assert.fail('it asked'),
+    permissionPrompts: 'none',
+  });
+  await agent.run('Go.');
+  model.verify();
+  assert.throws(() => new Agent({ permissionPrompts: 'nobody' }), /"host" or "none"/);
+});
+
+test('further directories count as the working directory does', async () => {
+  const tree = new MemoryFileSystem({ files: { '/work/a': 'a\n', '/more/b': 'bee\n', '/else/c': 'sea\n' } });
+  const read = (path) => callOf('Read', { file_path: path });
+  const { agent, model } = await agentOf(
+    [
+      read('/more/b'),
+      { expect: { last_user_contains: 'bee' }, ...read('/else/c') },
+      { expect: { tool_results: [{ is_error: true }] }, respond: 'So.' },
+    ],
+    { plugins: [await files.fileTools()], files: tree, cwd: '/work', additionalDirectories: ['/more'], freeWorkspaceReads: true },
+  );
+  await agent.run('Read.');
+  model.verify();
+});
+
+test('what subagents say is told unless it is not wanted', async () => {
+  const exchanges = [
+    callOf('Agent', { description: 'look', prompt: 'Look.', subagent_type: 'scout' }),
+    { respond: 'Nothing there.' },
+    { respond: 'All clear.' },
+  ];
+  const options = { agents: { scout: { description: 'Looks.', prompt: 'Look.' } }, allowedTools: ['Agent'] };
+  const says = async (more) => {
+    const { agent } = await agentOf(exchanges, { ...options, ...more });
+    const messages = await all(agent.query('Go.'));
+    return messages.some((message) => message.type === 'assistant' && message.parent_tool_use_id && JSON.stringify(message).includes('Nothing there'));
+  };
+  assert.equal(await says({}), true);
+  assert.equal(await says({ forwardSubagentText: false }), false);
+});
+
+test('what the person might say next comes behind the result', async () => {
+  const { agent } = await agentOf([{ respond: 'Done.' }, { respond: 'Run the tests.' }], { promptSuggestions: true });
+  const messages = await all(agent.query('Go.'));
+  const again = await agentOf([{ respond: 'Done.' }, { respond: 'Run the tests.' }], { promptSuggestions: true });
+  assert.equal((await again.agent.run('Go.')).result, 'Done.');
+  assert.deepEqual(messages.slice(-2).map(({ type, suggestion }) => suggestion ?? type), ['result', 'Run the tests.']);
+});
