@@ -4,10 +4,6 @@ export async function readBytes(url) {
   return (await unfetched(url)) ?? new Uint8Array(await (await found(url)).arrayBuffer());
 }
 
-export async function readText(url) {
-  return new TextDecoder().decode(await readBytes(url));
-}
-
 /** @returns {Promise<WebAssembly.Module>} */
 export async function readModule(url) {
   return WebAssembly.compile(await readBytes(url));
@@ -47,6 +43,13 @@ async function found(url) {
   const response = await fetch(url);
   if (!response.ok) {
     throw new Error(`cannot load ${url}: ${response.status} ${response.statusText}`);
+  }
+  // Servers of applications of one page answer so for what is not there.
+  if (response.headers.get('content-type')?.startsWith('text/html')) {
+    throw new Error(
+      `cannot load ${url}: there is a page in its place. A bundler has not copied the file: in Vite before 8 say ` +
+        "`optimizeDeps: { exclude: ['windlass'] }`, elsewhere give the module yourself (`init` and `fileTools` take it)",
+    );
   }
   return response;
 }

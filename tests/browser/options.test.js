@@ -1,7 +1,10 @@
 /** What becomes of the options of an agent: all that there are have an effect, and what has none is told. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { files, windlass } from './package-under-test.js';
+import { pathToFileURL } from 'node:url';
+import { directory, files, windlass } from './package-under-test.js';
 import { agentOf, all, callOf } from './scripted-agent.js';
 
 const { Agent, MemoryFileSystem, query, tool } = windlass;
@@ -117,4 +120,13 @@ test('what the person might say next comes behind the result', async () => {
   const again = await agentOf([{ respond: 'Done.' }, { respond: 'Run the tests.' }], { promptSuggestions: true });
   assert.equal((await again.agent.run('Go.')).result, 'Done.');
   assert.deepEqual(messages.slice(-2).map(({ type, suggestion }) => suggestion ?? type), ['result', 'Run the tests.']);
+});
+
+test('the guide has a place for every option, and for no other', async () => {
+  const { ELSEWHERE, OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
+  const guide = readFileSync(new URL('../../docs/browser.md', import.meta.url), 'utf8');
+  const [section] = guide.slice(guide.indexOf('\n## Options\n')).split('\n## Tools\n');
+  const firsts = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(\w+)`/g)]);
+  const named = firsts.map(([, name]) => name).sort();
+  assert.deepEqual(named, [...OPTIONS, ...Object.values(ELSEWHERE).flat(), 'abortController'].sort());
 });

@@ -13,3 +13,9 @@ fn card_4_the_package_runs_in_fresh_projects_as_the_guide_prints_it() {
 fn card_4_the_declarations_of_the_package_say_what_is_there() {
     node::test("types.test.js");
 }
+
+/// Tools, permissions, hooks and sessions, in Chromium.
+#[test]
+fn card_4_the_guide_runs_in_a_page_as_printed() {
+    node::test("guide.test.js");
+}
