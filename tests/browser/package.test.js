@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Model } from './edge/model.js';
 import { launch } from './package/chromium.js';
+import { askThePage } from './package/guide-page.js';
 import { printedFiles } from './package/printed.js';
 import { Project, pack } from './package/project.js';
 import { serve } from './package/server.js';
@@ -32,27 +33,6 @@ after(async () => {
   await model?.stop();
   rmSync(folder, { recursive: true });
 });
-
-/** Asks the agent of the guide's page, which reads its file; nothing may go wrong there that a person would not see. */
-async function askThePage(url) {
-  const page = await browser.newPage();
-  const wrong = [];
-  page.on('pageerror', (error) => wrong.push(error.message));
-  page.on('console', (message) => {
-    const isWrong = ['error', 'warning'].includes(message.type());
-    if (isWrong && !message.location().url.endsWith('/favicon.ico')) wrong.push(message.text());
-  });
-  await page.goto(url);
-  model.answer({ call: { name: 'Read', input: { file_path: '/notes/list.txt' } } }, 'Plants want water.');
-  await page.getByRole('button', { name: 'Ask' }).click();
-  await page.getByText('Plants want water.').waitFor();
-  assert.match(await page.locator('pre').textContent(), /\(Read\)/);
-  await page.close();
-  assert.deepEqual(wrong, []);
-  const [asked, answered] = model.requests.slice(-2);
-  assert.equal(asked.body.messages.length, 1);
-  assert.match(JSON.stringify(answered.body.messages.at(-1)), /Water the plants/);
-}
 
 test('publint_and_attw_find_nothing', async () => {
   const project = await Project.create(tarball, {});
@@ -89,14 +69,14 @@ test('a_project_of_vite_runs_as_printed_developed_and_built', async () => {
     const developed = await vite.createServer({ ...root, server: { host: '127.0.0.1', port: 0 } });
     closing.push(() => developed.close());
     await developed.listen();
-    await askThePage(`http://127.0.0.1:${developed.httpServer.address().port}/`);
+    await askThePage(browser, model, `http://127.0.0.1:${developed.httpServer.address().port}/`);
     assert.equal(model.requests.at(-1).headers['x-api-key'], 'secret');
 
     await vite.build(root);
     const headers = { 'content-security-policy': POLICY };
     const built = await serve({ folders: { '/': project.path('dist') }, headers, forward: { '/model': model.url } });
     closing.push(() => built.close());
-    await askThePage(`${built.url}/`);
+    await askThePage(browser, model, `${built.url}/`);
   } finally {
     for (const close of closing.reverse()) await close();
   }

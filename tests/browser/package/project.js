@@ -1,6 +1,6 @@
 /** A fresh project outside the repository, into which the packed package is installed as from the registry. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,23 @@ export class Project {
     for (const name of names) {
       mkdirSync(dirname(this.path('node_modules', name)), { recursive: true });
       symlinkSync(join(PACKAGES, name), this.path('node_modules', name));
+      this.#linkPrograms(name);
     }
+  }
+
+  /** As npm does, so that `npx` finds them. */
+  #linkPrograms(name) {
+    const { bin = {} } = JSON.parse(readFileSync(this.path('node_modules', name, 'package.json'), 'utf8'));
+    const programs = typeof bin === 'string' ? { [name.split('/').at(-1)]: bin } : bin;
+    mkdirSync(this.path('node_modules/.bin'), { recursive: true });
+    for (const [program, file] of Object.entries(programs)) {
+      symlinkSync(this.path('node_modules', name, file), this.path('node_modules/.bin', program));
+    }
+  }
+
+  /** Takes packages from another folder as copies, for tools that follow no links out of a project. */
+  copy(packages, ...names) {
+    for (const name of names) cpSync(join(packages, name), this.path('node_modules', name), { recursive: true });
   }
 
   npm(command, ...args) {
@@ -56,7 +72,7 @@ export class Project {
   async runWith(env, program, ...args) {
     const options = { cwd: this.#folder, env: { ...process.env, ...env }, maxBuffer: 1 << 24 };
     const { stdout } = await run(program, args, options).catch((error) => {
-      throw new Error(`${program} ${args.join(' ')}: ${error.message}\n${error.stdout}`);
+      throw new Error(`${error.message}\n${error.stdout}`);
     });
     return stdout;
   }
