@@ -1,5 +1,6 @@
 //! `cargo xtask attack`: everything that tries to break a promise, for longer than the tests do.
 
+mod bundlers;
 mod row;
 
 use std::path::Path;
@@ -110,7 +111,8 @@ const FROM_SEEDS: [&str; 4] = ["commands", "denied", "loop", "engine"];
 /// # Errors
 /// A class that does not exist, or whatever prevents an attack from running at all.
 pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
-    let classes = CLASSES.iter().map(|(class, _)| *class).chain(FROM_SEEDS);
+    let classes = CLASSES.iter().map(|(class, _)| *class);
+    let classes = classes.chain(FROM_SEEDS).chain([bundlers::CLASS]);
     if let Some(unknown) = only
         .iter()
         .find(|only| classes.clone().all(|class| class != only.as_str()))
@@ -161,6 +163,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
             from,
             &engine,
         )?);
+    }
+    if is_wanted(bundlers::CLASS) {
+        rows.push(bundlers::run(workspace)?);
     }
     print!("\n{}", row::table(&rows));
     Ok(rows.iter().all(|row| row.state != State::Broken))

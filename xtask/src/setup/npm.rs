@@ -49,6 +49,21 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<PathBuf> {
     Ok(directory)
 }
 
+/// The same for the bundlers and runtimes that the npm package is tried with, in a folder of their own: few runs need them.
+pub(crate) fn bundlers(workspace: &Workspace) -> Result<PathBuf> {
+    packages(workspace)?;
+    let directory = workspace.root.join("tests/browser/bundlers");
+    let lock = directory.join("package-lock.json");
+    let wanted =
+        fs::read_to_string(&lock).with_context(|| format!("cannot read {}", lock.display()))?;
+    if !is_installed(&directory, &wanted) {
+        progress::step("install bundlers and runtimes", || {
+            install(workspace, &directory, &wanted, &[])
+        })?;
+    }
+    Ok(directory)
+}
+
 /// Whether the packages of a lock file are already installed below `directory`.
 pub(super) fn is_installed(directory: &Path, lock: &str) -> bool {
     fs::read_to_string(directory.join(INSTALLED)).is_ok_and(|text| text == lock)
