@@ -121,6 +121,7 @@ test('card_4_the_worker_of_the_guide_is_built_and_served_by_wrangler', async () 
   const withFiles = worker['worker.js'].replace('options: (env) => ({', 'options: async (env) => ({ ...(await withFiles()),');
   const files = {
     ...some(worker, 'worker.js', 'wrangler.jsonc', 'files.js'),
+    'readme.js': printedFiles('README.md')['worker.js'],
     'with-files.js': `import { withFiles } from './files.js';\n${withFiles.replace("['Note']", "['Note', 'Glob']")}`,
   };
   await inProject(files, async (project, closing) => {
@@ -136,6 +137,10 @@ test('card_4_the_worker_of_the_guide_is_built_and_served_by_wrangler', async () 
     assert.equal((await fetch(`${url}/sessions`, { method: 'POST' })).status, 401);
     model.answer({ call: { name: 'Note', input: { text: 'a' } } }, 'It is noted.');
     assert.match(await ask(url, 'Note a.'), /event: message\ndata: .*"result":"It is noted\."/);
+
+    const urlOfReadme = await serveWorker('readme.js');
+    model.answer('Here.');
+    assert.match(await ask(urlOfReadme, 'Where?'), /"result":"Here\."/);
 
     const urlWithFiles = await serveWorker('with-files.js');
     model.answer({ call: { name: 'Glob', input: { pattern: '**' } } }, 'There is none.');

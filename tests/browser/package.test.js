@@ -1,6 +1,6 @@
 /** The package as people get it: packed, checked, installed into fresh projects, built, and run. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -34,6 +34,12 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Vite as a project has it, whose configuration sends what it asks the model to ours. */
+function viteOf(project) {
+  Object.assign(process.env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'secret' });
+  return import(pathToFileURL(project.path('node_modules/vite/dist/node/index.js')));
+}
+
 test('publint_and_attw_find_nothing', async () => {
   const project = await Project.create(tarball, {});
   try {
@@ -43,6 +49,64 @@ test('publint_and_attw_find_nothing', async () => {
   } finally {
     project.remove();
   }
+});
+
+test('what_is_not_used_is_not_bundled', async () => {
+  const project = await Project.create(tarball, {});
+  try {
+    project.link('esbuild');
+    const bundle = async (line) => {
+      project.write({ 'use.js': line });
+      return project.run(process.execPath, 'node_modules/esbuild/bin/esbuild', 'use.js', '--bundle', '--format=esm', '--minify');
+    };
+    assert.equal(await bundle("import 'windlass'; import 'windlass/files'; import 'windlass/edge'; import 'windlass/testkit';"), '');
+    const tool = await bundle("import { tool } from 'windlass'; export default tool;");
+    assert.ok(tool.length < 6000 && !tool.includes('.wasm'), `${tool.length} characters`);
+    const agent = await bundle("import { Agent } from 'windlass'; export default Agent;");
+    assert.ok(agent.includes('windlass_browser_bg.wasm') && !agent.includes('testkit') && !agent.includes('files.core.wasm'));
+  } finally {
+    project.remove();
+  }
+});
+
+/** A page without a bundler, whose agent reads a file and whose model follows a script; its title is what became of it. */
+const UNBUNDLED = `
+import { Agent, MemoryFileSystem } from '/package/index.js';
+import { fileTools } from '/package/files.js';
+import { ScriptedModel } from '/package/testkit.js';
+
+const call = { content: [{ type: 'tool_use', name: 'Read', input: { file_path: '/a.txt' } }] };
+const exchanges = [{ respond: call }, { expect: { last_user_contains: 'alpha' }, respond: 'It says alpha.' }];
+try {
+  const { fetch } = await ScriptedModel.load({ exchanges });
+  const files = new MemoryFileSystem({ files: { '/a.txt': 'alpha' } });
+  const agent = new Agent({ fetch, files, plugins: [await fileTools()], allowedTools: ['Read'] });
+  document.title = (await agent.run('Read.')).result;
+} catch (error) {
+  document.title = error.message;
+}
+`;
+
+test('a_page_without_a_bundler_runs_under_a_strict_policy_and_needs_what_the_guide_says', async () => {
+  const site = join(folder, 'site');
+  mkdirSync(site);
+  writeFileSync(join(site, 'index.html'), '<!doctype html><title></title><script type="module" src="/main.js"></script>');
+  writeFileSync(join(site, 'main.js'), UNBUNDLED);
+  const titleUnder = async (policy) => {
+    const headers = { 'content-security-policy': policy };
+    const served = await serve({ folders: { '/package/': directory, '/': site }, headers });
+    const page = await browser.newPage();
+    try {
+      await page.goto(served.url);
+      await page.waitForFunction(() => document.title !== '');
+      return await page.title();
+    } finally {
+      await page.close();
+      await served.close();
+    }
+  };
+  assert.equal(await titleUnder(POLICY), 'It says alpha.');
+  assert.match(await titleUnder("default-src 'self'"), /Content Security Policy|unsafe-eval/);
 });
 
 test('a_project_in_node_runs_as_printed', async () => {
@@ -63,8 +127,7 @@ test('a_project_of_vite_runs_as_printed_developed_and_built', async () => {
   const closing = [() => project.remove()];
   try {
     project.link('vite');
-    Object.assign(process.env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'secret' });
-    const vite = await import(pathToFileURL(project.path('node_modules/vite/dist/node/index.js')));
+    const vite = await viteOf(project);
     const root = { root: project.path(), logLevel: 'warn' };
     const developed = await vite.createServer({ ...root, server: { host: '127.0.0.1', port: 0 } });
     closing.push(() => developed.close());
@@ -77,6 +140,34 @@ test('a_project_of_vite_runs_as_printed_developed_and_built', async () => {
     const built = await serve({ folders: { '/': project.path('dist') }, headers, forward: { '/model': model.url } });
     closing.push(() => built.close());
     await askThePage(browser, model, `${built.url}/`);
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+});
+
+test('the_lines_of_the_readme_run_in_vite_and_go_on', async () => {
+  const page = '<!doctype html><body><script type="module" src="/main.js"></script></body>';
+  const project = await Project.create(tarball, {
+    'index.html': page,
+    'main.js': printedFiles('README.md')['main.js'],
+    'vite.config.js': printed['vite.config.js'],
+  });
+  const closing = [() => project.remove()];
+  try {
+    project.link('vite');
+    const vite = await viteOf(project);
+    const developed = await vite.createServer({ root: project.path(), logLevel: 'warn', server: { host: '127.0.0.1', port: 0 } });
+    closing.push(() => developed.close());
+    await developed.listen();
+    const page = await browser.newPage();
+    closing.push(() => page.close());
+    for (const [visit, messages] of [['first', 1], ['second', 5]]) {
+      model.answer({ call: { name: 'Read', input: { file_path: '/list.txt' } } }, `Plants, the ${visit} time.`);
+      await page.goto(`http://127.0.0.1:${developed.httpServer.address().port}/`);
+      await page.getByText(`Plants, the ${visit} time.`).waitFor();
+      // The second visit goes on with what the first one left.
+      assert.equal(model.requests.at(-2).body.messages.length, messages);
+    }
   } finally {
     for (const close of closing.reverse()) await close();
   }
