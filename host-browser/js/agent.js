@@ -3,7 +3,7 @@ import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
 import { Hooks } from './hooks.js';
 import { MemoryFileSystem } from './memory-file-system.js';
-import { checkOptions, optionsOfSession } from './options.js';
+import { checkOptions, optionsOfSession, signalOf } from './options.js';
 import { Session } from './session.js';
 import { keep } from './stored-sessions.js';
 import { Session as Core, init, version } from './wasm.js';
@@ -60,7 +60,8 @@ export class Agent {
 
   /** Asks in a session of its own; gives the messages as they come. */
   query(prompt, options) {
-    return this.session().only(prompt, options);
+    const signal = signalOf(options); // before a session is opened for it
+    return this.session().only(prompt, { signal });
   }
 
   /** Asks in a session of its own; gives the result message. */

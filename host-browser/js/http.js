@@ -79,8 +79,10 @@ class Exchange {
   }
 }
 
+/** Whether this is a page or a Worker of one, whose every request a visitor can read. */
 function isPage() {
-  return typeof window !== 'undefined' && typeof window.document !== 'undefined';
+  const isWorker = typeof globalThis.importScripts === 'function' && !('Deno' in globalThis);
+  return isWorker || globalThis.window?.document !== undefined;
 }
 
 function said(cause) {

@@ -27,9 +27,37 @@ function isStream(prompt) {
 
 /** One answer after another, until the stream of prompts ends. */
 async function* answers(session, prompts, signal) {
+  const stream = prompts[Symbol.asyncIterator]();
   try {
-    for await (const { message } of prompts) yield* session.prompt(message.content, { signal });
+    for (;;) {
+      signal?.throwIfAborted();
+      const { done, value } = await unlessAborted(stream.next(), signal);
+      if (done) return;
+      yield* session.prompt(contentOf(value), { signal });
+    }
   } finally {
+    // Not waited for: a stream that waits for a person may take any time.
+    Promise.resolve(stream.return?.()).catch(() => {});
     await session.close();
+  }
+}
+
+function contentOf(prompt) {
+  if (prompt?.type === 'user' && prompt.message?.content !== undefined) return prompt.message.content;
+  throw new Error("a stream of prompts gives user messages: `{ type: 'user', message: { role: 'user', content: 'Hello.' } }`");
+}
+
+/** What is awaited, or the reason of the signal if that fires first. */
+async function unlessAborted(awaited, signal) {
+  if (!signal) return awaited;
+  let stop;
+  const aborted = new Promise((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([awaited, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,11 +1,17 @@
 /** Agents whose model follows a script, for tests. */
 import { testkit, windlass } from './package-under-test.js';
 
-/** An agent whose model follows these exchanges, in virtual time. */
-export async function agentOf(exchanges, options = {}) {
+/** A model that follows these exchanges in virtual time, and the options by which an agent has it. */
+export async function scripted(exchanges) {
   const clock = new testkit.VirtualClock();
   const model = await testkit.ScriptedModel.load({ exchanges }, { clock });
-  return { agent: new windlass.Agent({ fetch: model.fetch, clock, ...options }), model };
+  return { model, options: { fetch: model.fetch, clock } };
+}
+
+/** An agent whose model follows these exchanges. */
+export async function agentOf(exchanges, more = {}) {
+  const { model, options } = await scripted(exchanges);
+  return { agent: new windlass.Agent({ ...options, ...more }), model };
 }
 
 /** An answer that calls a tool. */

@@ -2,10 +2,16 @@
 
 use crate::node;
 
-/// Node and Vite, developed and built, in Chromium and under a strict policy; what `publint` and `attw` say.
+/// What `publint` and `attw` say, a project in Node, and what bundlers leave out.
 #[test]
-fn card_4_the_package_runs_in_fresh_projects_as_the_guide_prints_it() {
+fn card_4_the_package_is_what_npm_and_bundlers_expect() {
     node::test("package.test.js");
+}
+
+/// Vite, developed and built, Workers, and no bundler at all, in Chromium and under a strict policy.
+#[test]
+fn card_4_pages_run_in_fresh_projects_as_the_guide_prints_them() {
+    node::test("built-pages.test.js");
 }
 
 /// Programs of users in TypeScript, every export and every option, as bundlers and as Node resolve them.

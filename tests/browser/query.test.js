@@ -1,0 +1,61 @@
+/** `query` with a stream of prompts, and its end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { windlass } from './package-under-test.js';
+import { all, scripted } from './scripted-agent.js';
+
+const { MemorySessionStore, query } = windlass;
+
+const said = (content) => ({ type: 'user', message: { role: 'user', content } });
+const never = () => new Promise(() => {});
+
+test('an abort ends a query that waits for its next prompt', async () => {
+  const { options } = await scripted([{ respond: 'One.' }]);
+  const abortController = new AbortController();
+  async function* prompts() {
+    yield said('First.');
+    await never();
+  }
+  const messages = query({ prompt: prompts(), options: { ...options, abortController } });
+  const read = [];
+  await assert.rejects(async () => {
+    for await (const message of messages) {
+      read.push(message.type);
+      if (message.type === 'result') queueMicrotask(() => abortController.abort(new Error('enough')));
+    }
+  }, /enough/);
+  assert.deepEqual(read, ['system', 'assistant', 'result']);
+});
+
+test('a query that has ended leaves its session to others', async () => {
+  const sessionStore = new MemorySessionStore();
+  const { options } = await scripted([{ respond: 'One.' }, { respond: 'Two.' }]);
+  async function* prompts() {
+    yield said('First.');
+    throw new Error('the person has gone');
+  }
+  let id;
+  await assert.rejects(async () => {
+    for await (const message of query({ prompt: prompts(), options: { ...options, sessionStore } })) id = message.session_id;
+  }, /the person has gone/);
+  const messages = await all(query({ prompt: 'Second.', options: { ...options, sessionStore, resume: id } }));
+  assert.equal(messages.at(-1).result, 'Two.');
+});
+
+test('a stream of something else is told what it should give', async () => {
+  const { options } = await scripted([{ respond: 'Never.' }]);
+  async function* texts() {
+    yield 'First.';
+  }
+  await assert.rejects(all(query({ prompt: texts(), options })), /a stream of prompts gives user messages: `\{ type: 'user'/);
+});
+
+test('what is wrong with a prompt opens no session', async () => {
+  const sessionStore = new MemorySessionStore();
+  const { options } = await scripted([{ respond: 'One.' }, { respond: 'Two.' }]);
+  const first = new windlass.Agent({ ...options, sessionStore });
+  const { session_id: id } = await first.run('First.');
+  const agent = new windlass.Agent({ ...options, sessionStore, resume: id });
+  assert.throws(() => agent.query('Second.', { signal: 'soon' }), /`signal` is no AbortSignal/);
+  assert.equal((await agent.run('Second.')).result, 'Two.');
+});
