@@ -98,7 +98,8 @@ function wrongTools(tools = []) {
   if (!Array.isArray(tools)) return ['`tools` is a list of what `tool` makes'];
   const names = tools.filter((tool) => typeof tool?.definition !== 'object');
   if (names.length === 0) return [];
-  return [`\`tools\` are what \`tool\` makes, not ${JSON.stringify(names[0])}: the loop's own tools are named in \`coreTools\`, and \`disallowedTools\` takes tools away`];
+  const given = JSON.stringify(names[0]);
+  return [`\`tools\` are what \`tool\` makes, not ${given}: the loop's own are named in \`coreTools\`, and \`disallowedTools\` takes tools away`];
 }
 
 /** `: did you mean …?`, if a name is near enough. */

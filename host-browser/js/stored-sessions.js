@@ -50,7 +50,9 @@ export async function renameSession(sessionId, title, options) {
 /** Gives a session a tag; `null` takes it away. */
 export async function tagSession(sessionId, tag, options) {
   const { sessionStore } = checked('tagSession', options);
-  if (tag !== null && (typeof tag !== 'string' || tag.trim() === '')) throw new Error('tagSession: a tag is a text that is not empty, or `null` for none');
+  if (tag !== null && (typeof tag !== 'string' || tag.trim() === '')) {
+    throw new Error('tagSession: a tag is a text that is not empty, or `null` for none');
+  }
   await appendTo(sessionStore, sessionId, JSON.stringify({ type: 'tag', tag: tag?.trim() ?? '', sessionId }));
 }
 

@@ -24,7 +24,10 @@ const NEWER_NODE = [
 ].find((program) => existsSync(program));
 
 /** What Next needs, as copies: it follows no links out of a project. */
-const NEXT = ['next', 'react', 'react-dom', '@next', '@swc', 'styled-jsx', 'client-only', 'scheduler', 'postcss', 'nanoid', 'picocolors', 'source-map-js', 'caniuse-lite', 'baseline-browser-mapping', 'tslib'];
+const NEXT = [
+  'next', 'react', 'react-dom', '@next', '@swc', 'styled-jsx', 'client-only', 'scheduler', 'postcss', 'nanoid', 'picocolors',
+  'source-map-js', 'caniuse-lite', 'baseline-browser-mapping', 'tslib',
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-bundlers-'));
 const page = printedFiles('docs/browser.md');

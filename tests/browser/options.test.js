@@ -108,7 +108,8 @@ test('what subagents say is told unless it is not wanted', async () => {
   const says = async (more) => {
     const { agent } = await agentOf(exchanges, { ...options, ...more });
     const messages = await all(agent.query('Go.'));
-    return messages.some((message) => message.type === 'assistant' && message.parent_tool_use_id && JSON.stringify(message).includes('Nothing there'));
+    const ofScout = messages.filter((message) => message.type === 'assistant' && message.parent_tool_use_id);
+    return JSON.stringify(ofScout).includes('Nothing there');
   };
   assert.equal(await says({}), true);
   assert.equal(await says({ forwardSubagentText: false }), false);

@@ -48,6 +48,46 @@ test('a_project_in_node_runs_as_printed', async () => {
   }
 });
 
+test('modules_come_from_anywhere_and_a_load_that_failed_is_tried_again', async () => {
+  const core = "import.meta.resolve('windlass/core.wasm')";
+  const bytes = `(await readFile(new URL(${core})))`;
+  for (const given of [core, `new URL(${core})`, bytes, `new Response(${bytes})`, `WebAssembly.compile(${bytes})`, 'undefined']) {
+    const script = `
+      import { readFile } from 'node:fs/promises';
+      import { Agent, init } from 'windlass';
+      await init('file:///nowhere.wasm').catch((error) => console.log(error.code));
+      await init(${given});
+      await new Agent({ allowedTools: ['Read('] }).run('Hi.').catch((error) => console.log(error.message));
+    `;
+    const [failed, loaded] = (await project.run(process.execPath, '--input-type=module', '--eval', script)).split('\n');
+    assert.equal(failed, 'ENOENT', given);
+    assert.match(loaded, /parenthesis/, given); // which only the core finds
+  }
+});
+
+test('the_file_tools_take_their_modules', async () => {
+  const script = `
+    import { readFile } from 'node:fs/promises';
+    import { Agent, MemoryFileSystem } from 'windlass';
+    import { fileTools } from 'windlass/files';
+    import { ScriptedModel } from 'windlass/testkit';
+    const names = ['files.core.wasm', 'files.core2.wasm', 'files.core3.wasm'];
+    const read = [];
+    const modules = Object.fromEntries(names.map((name) => [name, readFile(new URL(import.meta.resolve('windlass/files/' + name))).then((bytes) => {
+      read.push(name);
+      return bytes;
+    })]));
+    await fileTools({ modules: { 'core.wasm': modules['files.core.wasm'] } }).catch((error) => console.log(error.message));
+    const call = { content: [{ type: 'tool_use', name: 'Read', input: { file_path: '/a' } }] };
+    const model = await ScriptedModel.load({ exchanges: [{ respond: call }, { expect: { last_user_contains: 'alpha' }, respond: 'Read.' }] });
+    const files = new MemoryFileSystem({ files: { '/a': 'alpha' } });
+    const agent = new Agent({ fetch: model.fetch, files, plugins: [await fileTools({ modules })], allowedTools: ['Read'] });
+    console.log((await agent.run('Read.')).result, read.length);
+  `;
+  const said = await project.run(process.execPath, '--input-type=module', '--eval', script);
+  assert.match(said, /^fileTools: there is no module "core\.wasm", only files\.core\.wasm.*\nRead\. 3\n$/);
+});
+
 test('what_is_not_used_is_not_bundled', async () => {
   const bundle = async (line) => {
     project.write({ 'use.js': line });

@@ -21,7 +21,11 @@ async function stored(...exchanges) {
   return { agent, model, session, sessionStore, snapshot, id: await session.id(), inStore: { sessionStore } };
 }
 
-const said = (messages) => messages.map(({ type, message: { content } }) => [type, typeof content === 'string' ? content : content[0].text ?? content[0].type]);
+/** Types and texts of messages; of blocks without a text their types. */
+function said(messages) {
+  const inWords = (content) => (typeof content === 'string' ? content : (content[0].text ?? content[0].type));
+  return messages.map(({ type, message: { content } }) => [type, inWords(content)]);
+}
 
 const TALK = [
   ['user', '1 + 2?'],
@@ -66,9 +70,10 @@ test('card_4_a_session_has_a_title_and_a_tag', async () => {
   await windlass.renameSession(id, ' Sums ', inStore);
   await windlass.tagSession(id, 'red', inStore);
   const info = await windlass.getSessionInfo(id, inStore);
-  const { summary, customTitle, firstPrompt, tag, cwd } = info;
-  assert.deepEqual({ summary, customTitle, firstPrompt, tag, cwd }, { summary: 'Sums', customTitle: 'Sums', firstPrompt: '1 + 2?', tag: 'red', cwd: '/' });
-  assert.ok(info.createdAt > 0 && info.lastModified > 0);
+  const { createdAt, lastModified, ...rest } = info;
+  const expected = { sessionId: id, summary: 'Sums', customTitle: 'Sums', firstPrompt: '1 + 2?', tag: 'red', cwd: '/' };
+  assert.deepEqual(rest, expected);
+  assert.ok(createdAt > 0 && lastModified > 0);
   assert.deepEqual(await windlass.listSessions(inStore), [info]);
   await windlass.tagSession(id, null, inStore);
   assert.equal((await windlass.getSessionInfo(id, inStore)).tag, undefined);
