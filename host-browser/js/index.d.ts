@@ -63,6 +63,7 @@ export interface AgentOptions {
   askTools?: string[];
   /** Rules of what never runs. */
   disallowedTools?: string[];
+  /** The mode that a session begins in; default `default`. */
   permissionMode?: PermissionMode;
   /** Whether reading tools run unasked inside the working directory. */
   freeWorkspaceReads?: boolean;
@@ -83,8 +84,11 @@ export interface AgentOptions {
   taskBudget?: { total: number };
   /** The older way to say `thinking`: 0 is `disabled`. */
   maxThinkingTokens?: number;
+  /** Whether the model thinks before it answers, and how many tokens it may take for that. */
   thinking?: { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
+  /** How much the model does for an answer. */
   effort?: 'low' | 'medium' | 'high' | 'max';
+  /** Names of features that the server is asked for (`anthropic-beta`). */
   betas?: string[];
   /** Whether responses are streamed; default yes. */
   stream?: boolean;
@@ -98,6 +102,7 @@ export interface AgentOptions {
   progressIntervalMs?: number;
   /** How long a closure tool may take, in milliseconds; default two minutes. */
   toolTimeoutMs?: number;
+  /** When a model call that failed is made again. */
   retry?: RetryPolicy;
   /** A price file, for models that this version does not know. */
   prices?: object;
@@ -123,6 +128,7 @@ export interface AgentOptions {
   seed?: Uint8Array;
   /** The session's id, a UUID. */
   sessionId?: string;
+  /** The time; default that of the platform. */
   clock?: Clock;
   /** Further facts that the first message of a run reports. */
   environment?: Record<string, unknown>;
@@ -132,14 +138,24 @@ export interface AgentOptions {
 export interface AgentDefinition {
   /** When to use it, for the model. */
   description: string;
+  /** Its system prompt. */
   prompt: string;
+  /** The names of its tools; all of its parent's if left out. */
   tools?: string[];
+  /** Tools that it does not get, or rules of calls that it may not make. */
   disallowedTools?: string[];
+  /** Its model; that of its parent if left out. */
   model?: string;
+  /** Tool rounds for its task. */
   maxTurns?: number;
+  /** Its mode, if that lets no more run than the mode of its parent. */
   permissionMode?: PermissionMode;
 }
 
+/**
+ * What runs without a rule that allows it: in `default` nothing, in `acceptEdits` changes of files in the working directory, in
+ * `bypassPermissions` all that nothing denies. In `plan` nothing changes anything, in `dontAsk` what would be asked about is denied.
+ */
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
 
 /** When a failed model call is asked again. */
@@ -190,6 +206,7 @@ export type HookEvent =
 export interface HookCallbackMatcher {
   /** The tools that they run for, or what else the event is about; everything if left out. */
   matcher?: string;
+  /** They run beside each other. */
   hooks: HookCallback[];
   /** How long each may take, in seconds; default 60. */
   timeout?: number;
@@ -202,6 +219,7 @@ export type HookCallback = (
   context: { signal: AbortSignal },
 ) => Record<string, unknown> | void | Promise<Record<string, unknown> | void>;
 
+/** Decides about a call. What it throws denies the call. */
 export type CanUseTool = (
   toolName: string,
   input: Record<string, unknown>,
@@ -230,6 +248,10 @@ export type PermissionUpdate = (
   | { type: 'addDirectories' | 'removeDirectories'; directories: string[] }
 ) & { destination: 'userSettings' | 'projectSettings' | 'localSettings' | 'session' | 'cliArg' };
 
+/**
+ * A decision: with `updatedInput` the call runs with another input, `updatedPermissions` hold from now on; with `interrupt` the run
+ * ends.
+ */
 export type PermissionResult =
   | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: PermissionUpdate[] }
   | { behavior: 'deny'; message: string; interrupt?: boolean };

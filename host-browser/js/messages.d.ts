@@ -112,6 +112,7 @@ export interface TaskUsage {
   duration_ms: number;
 }
 
+/** A task goes on. */
 export interface TaskProgressMessage extends Common {
   type: 'system';
   subtype: 'task_progress';
