@@ -23,6 +23,16 @@ export async function moduleOf(given) {
   return WebAssembly.compile(source);
 }
 
+/** The address of a file of the package; an edge worker has none for its modules. */
+export function beside(address) {
+  try {
+    return address();
+  } catch (cause) {
+    const what = 'nothing can be loaded from beside the package here: give its modules yourself (`init` and `fileTools` take them)';
+    throw new Error(what, { cause });
+  }
+}
+
 /** The address that a text means: relative ones are those of the page. */
 export function addressOf(text) {
   return new URL(text, globalThis.location?.href);

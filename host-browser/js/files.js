@@ -1,7 +1,7 @@
 /** The built-in file tools: Read, Write, Edit, Glob and Grep, as one component. */
 import { declaration } from './files/declaration.js';
 import { instantiate } from './files/files.js';
-import { moduleOf } from './assets.js';
+import { beside, moduleOf } from './assets.js';
 import { Plugin, TRUSTED } from './plugin.js';
 
 /** Where the core modules of the component are. Each address is literal: it is how bundlers find the files that they have to copy. */
@@ -25,6 +25,6 @@ export async function fileTools({ modules = {} } = {}) {
   if (unknown !== undefined) {
     throw new Error(`fileTools: there is no module ${JSON.stringify(unknown)}, only ${Object.keys(MODULES).join(', ')}`);
   }
-  loaded ??= new Plugin(declaration, instantiate, (name) => moduleOf(modules[name] ?? MODULES[name]()), TRUSTED);
+  loaded ??= new Plugin(declaration, instantiate, (name) => moduleOf(modules[name] ?? beside(MODULES[name])), TRUSTED);
   return loaded;
 }

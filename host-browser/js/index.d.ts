@@ -206,7 +206,7 @@ export type HookEvent =
 export interface HookCallbackMatcher {
   /** The tools that they run for, or what else the event is about; everything if left out. */
   matcher?: string;
-  /** They run beside each other. */
+  /** What runs then. */
   hooks: HookCallback[];
   /** How long each may take, in seconds; default 60. */
   timeout?: number;

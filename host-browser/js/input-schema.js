@@ -65,13 +65,18 @@ async function parsed(tool, fields, input) {
   const issues = [];
   const output = {};
   for (const [name, schema] of fields) {
-    const result = await schema['~standard'].validate(name === undefined ? input : input[name]);
+    const result = await schema['~standard'].validate(name === undefined ? input : own(input, name));
     if (result.issues) issues.push(...result.issues.map(({ message, path = [] }) => said(message, name === undefined ? path : [name, ...path])));
     else if (name === undefined) return result.value;
     else if (result.value !== undefined) output[name] = result.value;
   }
   if (issues.length > 0) throw new Error(`The input of ${tool} is not valid: ${issues.join('; ')}`);
   return output;
+}
+
+/** A field that the model gave, and none that every object has. */
+function own(input, name) {
+  return Object.hasOwn(input, name) ? input[name] : undefined;
 }
 
 function said(message, path) {

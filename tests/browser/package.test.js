@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Model } from './edge/model.js';
 import { printedFiles } from './package/printed.js';
 import { Project, pack } from './package/project.js';
@@ -63,6 +64,12 @@ test('modules_come_from_anywhere_and_a_load_that_failed_is_tried_again', async (
     assert.equal(failed, 'ENOENT', given);
     assert.match(loaded, /parenthesis/, given); // which only the core finds
   }
+});
+
+test('where_nothing_is_beside_the_package_that_is_said', async () => {
+  const { loadOnce } = await import(pathToFileURL(join(directory, 'load-once.js')));
+  const init = loadOnce(() => assert.fail('it started'), () => new URL('./core.wasm', undefined));
+  await assert.rejects(init(), /nothing can be loaded from beside the package here: give its modules yourself/);
 });
 
 test('the_file_tools_take_their_modules', async () => {

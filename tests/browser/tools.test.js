@@ -45,6 +45,8 @@ test('an object with a schema for each field is as good', async () => {
   const { got, probe } = await called(shape, [{ city: 'Bergen', more: 1 }]);
   assert.deepEqual(got, [{ city: 'Bergen', days: 3 }]);
   assert.deepEqual(probe.definition.input_schema.required, ['city']);
+  const inherited = await called({ constructor: z.string().optional() }, [{}]);
+  assert.deepEqual(inherited.got, [{}]);
   const nothing = await called({}, [{}]);
   assert.deepEqual(nothing.got, [{}]);
   assert.deepEqual(nothing.probe.definition.input_schema, { type: 'object', properties: {} });
