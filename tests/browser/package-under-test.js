@@ -2,7 +2,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const directory = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url));
-const load = (file) => import(new URL(file, pathToFileURL(`${directory}/`)));
+export const load = (file) => import(new URL(file, pathToFileURL(`${directory}/`)));
 
 export const windlass = await load('index.js');
 export const files = await load('files.js');

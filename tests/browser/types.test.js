@@ -22,7 +22,9 @@ let project;
 before(async () => {
   const sources = readdirSync(SOURCES).map((name) => [name, readFileSync(join(SOURCES, name), 'utf8')]);
   project = await Project.create(await pack(directory, folder), Object.fromEntries(sources));
-  project.link('typescript', 'zod');
+  // What an entry takes from elsewhere, if there is one that does.
+  const { peerDependencies = {} } = manifest();
+  project.link('typescript', ...new Set(['zod', ...Object.keys(peerDependencies)]));
 });
 
 after(() => {
@@ -30,9 +32,13 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
+function manifest() {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+}
+
 /** The entries that are JavaScript. */
 function entries() {
-  const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const { exports } = manifest();
   const scripts = Object.entries(exports).filter(([, conditions]) => conditions.default?.endsWith('.js'));
   return scripts.map(([entry]) => entry.replace('.', 'windlass'));
 }

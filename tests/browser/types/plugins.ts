@@ -14,6 +14,7 @@ export async function loaded(component: Uint8Array): Promise<string[]> {
   const plugin = new Plugin(declaration, instantiate, (path) => WebAssembly.compileStreaming(fetch(path)), grant);
   const hooks: DeclaredHook[] = plugin.hooks;
   const tools = await fileTools({ modules: { 'files.core.wasm': core } });
-  const files: MemoryFileSystem | undefined = new Agent({ plugins: [plugin, tools] }).files;
-  return [plugin.name, ...hooks.map(({ name }) => name), ...(files?.paths() ?? [])];
+  const files = new MemoryFileSystem({ files: { '/a': 'text' } });
+  const agent = new Agent({ plugins: [plugin, tools], files });
+  return [plugin.name, ...hooks.map(({ name }) => name), ...files.paths(), typeof agent.files];
 }
