@@ -5,6 +5,7 @@ import { Hooks } from './hooks.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { checkOptions, optionsOfSession, signalOf } from './options.js';
 import { Session } from './session.js';
+import { askerOf, specOf } from './spec.js';
 import { keep } from './stored-sessions.js';
 import { Session as Core, init, version } from './wasm.js';
 
@@ -45,11 +46,11 @@ export class Agent {
       hooks,
       denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
-      canUseTool: asked(options),
+      canUseTool: askerOf(options),
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
-    this.#spec = spec(options, definitions, hooks.registrations, cwd);
+    this.#spec = specOf(options, definitions, hooks.registrations, cwd);
     keeping(options); // whatever is wrong with it is told now
   }
 
@@ -119,90 +120,6 @@ function keeping({ sessionStore, persistSession = true, resume, continue: latest
 function denied(rules) {
   const bare = rules.map((rule) => rule.replace(/\(\s*\*\s*\)$/, '').trim());
   return { read: bare.includes('Read') || bare.includes('*'), write: bare.includes('Edit') || bare.includes('*') };
-}
-
-/** The options as the core reads them (`windlass_core::task`). */
-function spec(options, tools, hooks, cwd) {
-  return {
-    model: options.model,
-    fallback_model: options.fallbackModel,
-    max_tokens: options.maxTokens,
-    system: Array.isArray(options.systemPrompt) ? options.systemPrompt.join('\n\n') : options.systemPrompt,
-    tools,
-    core_tools: coreTools(options),
-    agents: options.agents,
-    agent: options.agent,
-    tasks: { agent_tool: 'agent', tool_calls_only: options.forwardSubagentText === false },
-    tool_aliases: options.toolAliases,
-    plan_reminder: options.planModeInstructions && { instructions: options.planModeInstructions },
-    output: output(options.outputFormat),
-    hooks,
-    include_hook_events: options.includeHookEvents,
-    thinking: thinking(options),
-    task_budget: options.taskBudget?.total,
-    effort: options.effort,
-    betas: options.betas,
-    stream: options.stream,
-    partial_messages: options.includePartialMessages,
-    prompt_suggestions: options.promptSuggestions,
-    progress_interval_ms: options.progressIntervalMs,
-    limits: {
-      max_turns: options.maxTurns,
-      // A decimal number, whatever JavaScript would make of a small one (1e-7).
-      max_budget: options.maxBudgetUsd?.toFixed(9),
-    },
-    retry: retry(options.retry),
-    permissions: {
-      mode: options.permissionMode,
-      allow: options.allowedTools,
-      ask: options.askTools,
-      deny: options.disallowedTools,
-      can_ask: Boolean(asked(options)),
-      free_workspace_reads: options.freeWorkspaceReads,
-      allow_bypass: options.allowDangerouslySkipPermissions,
-    },
-    environment: { ...options.environment, cwd, additional_directories: options.additionalDirectories },
-    prices: options.prices,
-  };
-}
-
-/** The tools that the loop runs itself: those that are named, and what starts and stops agents if there are any. */
-function coreTools({ coreTools = [], agents }) {
-  const ofAgents = agents && Object.keys(agents).length > 0 ? ['Agent', 'TaskOutput', 'TaskStop'] : [];
-  const names = new Set([...coreTools, ...ofAgents].map((name) => (name === 'Agent' ? 'Task' : name)));
-  return [...names];
-}
-
-function output(format) {
-  if (!format) return undefined;
-  if (format.type !== 'json_schema') throw new Error(`outputFormat: there is no type ${JSON.stringify(format.type)}, only "json_schema"`);
-  return { schema: format.schema };
-}
-
-/** Who is asked what nothing else decides, if anybody. */
-function asked({ canUseTool, permissionPrompts = 'host' }) {
-  if (!['host', 'none'].includes(permissionPrompts)) throw new Error('`permissionPrompts` is "host" or "none"');
-  return permissionPrompts === 'host' ? canUseTool : undefined;
-}
-
-/** `maxThinkingTokens` is the older way to say it. */
-function thinking({ thinking: config, maxThinkingTokens: most }) {
-  if (!config && most !== undefined) return most === 0 ? 'disabled' : { enabled: { budget_tokens: most } };
-  if (!config) return undefined;
-  if (config.type === 'enabled') return { enabled: { budget_tokens: config.budgetTokens } };
-  return config.type;
-}
-
-function retry(policy) {
-  if (!policy) return undefined;
-  return {
-    max_retries: policy.maxRetries ?? 10,
-    base_ms: policy.baseMs ?? 500,
-    max_ms: policy.maxMs ?? 32_000,
-    jitter_percent: policy.jitterPercent ?? 25,
-    only_rate_limits: policy.onlyRateLimits ?? false,
-    honour_retry_after: policy.honourRetryAfter ?? true,
-  };
 }
 
 function randomSeed() {

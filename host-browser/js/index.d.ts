@@ -16,7 +16,17 @@ export interface AgentOptions {
   /** The model that is asked when this one is overloaded. */
   fallbackModel?: string;
   /** The system prompt: a text, or several, to which nothing is added, or the preset. */
-  systemPrompt?: string | string[] | { type: 'preset'; preset: 'claude_code'; append?: string };
+  systemPrompt?:
+    | string
+    | string[]
+    | { type: 'custom'; prompt: string | string[] }
+    | {
+        type: 'preset';
+        preset: 'claude_code';
+        append?: string;
+        /** Whether what differs from one session to another, such as the date, stands in the first prompt instead; default no. */
+        excludeDynamicSections?: boolean;
+      };
   /** Agents that the model can start, by name; with some, the tools that start and stop them are there too. */
   agents?: Record<string, AgentDefinition>;
   /** The agent that the session runs as. */
@@ -85,7 +95,10 @@ export interface AgentOptions {
   /** The older way to say `thinking`: 0 is `disabled`. */
   maxThinkingTokens?: number;
   /** Whether the model thinks before it answers, and how many tokens it may take for that. */
-  thinking?: { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
+  thinking?:
+    | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
+    | { type: 'enabled'; budgetTokens?: number; display?: 'summarized' | 'omitted' }
+    | { type: 'disabled' };
   /** How much the model does for an answer. */
   effort?: 'low' | 'medium' | 'high' | 'max';
   /** Names of features that the server is asked for (`anthropic-beta`). */

@@ -39,6 +39,14 @@ export const ELSEWHERE = {
 /** Those that say which session goes on, which each session can have of its own. */
 const OF_A_SESSION = ['continue', 'forkSession', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'sessionId'];
 
+/** Events at which hooks run. The TypeScript Agent SDK has more, for which there is no occasion here. */
+export const EVENTS = [
+  'ConfigChange', 'CwdChanged', 'InstructionsLoaded', 'Notification', 'PermissionDenied', 'PermissionRequest', 'PostCompact',
+  'PostToolBatch', 'PostToolUse', 'PostToolUseFailure', 'PreCompact', 'PreToolUse', 'SessionEnd', 'SessionStart', 'Setup', 'Stop',
+  'StopFailure', 'SubagentStart', 'SubagentStop', 'TaskCompleted', 'TeammateIdle', 'UserPromptExpansion', 'UserPromptSubmit',
+  'WorktreeCreate', 'WorktreeRemove',
+];
+
 /** Fields of an agent's definition. */
 const AGENT = ['description', 'prompt', 'tools', 'disallowedTools', 'model', 'maxTurns', 'permissionMode'];
 
@@ -53,6 +61,8 @@ export function checkOptions(options) {
     const unknown = given(definition).filter((name) => !AGENT.includes(name));
     faults.push(...unknown.map((name) => `the agent \`${agent}\` has a field \`${name}\`, which does nothing here${meant(name, AGENT)}`));
   }
+  const events = Object.keys(options.hooks ?? {}).filter((event) => !EVENTS.includes(event));
+  faults.push(...events.map((event) => `\`hooks\`: there is no occasion for \`${event}\` here${meant(event, EVENTS)}`));
   faults.push(...wrongTools(options.tools));
   if (faults.length > 0) throw new Error(`the options of the agent cannot be used: ${faults.join('; ')}`);
 }

@@ -42,6 +42,12 @@ test('an option of the TypeScript Agent SDK that means nothing here is told, all
   assert.throws(() => new Agent({ abortController: new AbortController() }), /belongs to one `query`/);
 });
 
+test('an event for which there is no occasion is told', () => {
+  const hooks = [{ hooks: [() => ({})] }];
+  assert.throws(() => new Agent({ hooks: { PreTolUse: hooks } }), /no occasion for `PreTolUse` here: did you mean `PreToolUse`\?/);
+  assert.throws(() => new Agent({ hooks: { Elicitation: hooks } }), /no occasion for `Elicitation` here$/);
+});
+
 test('a field of an agent that does nothing is told', () => {
   const scout = { description: 'Looks.', prompt: 'Look.' };
   assert.throws(() => new Agent({ agents: { scout: { ...scout, maxTurn: 3 } } }), /agent `scout` has a field `maxTurn`.*`maxTurns`/);
@@ -67,6 +73,12 @@ test('what the model is asked for is what the options say', async () => {
   assert.equal(asked.system[0].text, 'One.\n\nTwo.');
   assert.deepEqual(asked.thinking, { type: 'enabled', budget_tokens: 2000 });
   assert.equal(asked.output_config.task_budget.total, 50_000);
+  assert.equal((await requestOf({ systemPrompt: { type: 'custom', prompt: ['One.', 'Two.'] } })).system[0].text, 'One.\n\nTwo.');
+  const preset = { type: 'preset', preset: 'claude_code', append: 'Last.' };
+  const [whole, apart] = [await requestOf({ systemPrompt: preset }), await requestOf({ systemPrompt: { ...preset, excludeDynamicSections: true } })];
+  assert.ok(whole.system.length > 0 && JSON.stringify(whole.system).includes('Last.'));
+  assert.notDeepEqual(apart.system, whole.system);
+  assert.equal((await requestOf({ thinking: { type: 'adaptive', display: 'omitted' } })).thinking.display, 'omitted');
   assert.deepEqual((await requestOf({ maxThinkingTokens: 0 })).thinking?.type ?? 'disabled', 'disabled');
   const planned = await requestOf({ permissionMode: 'plan', planModeInstructions: 'Ask three questions.' });
   assert.match(JSON.stringify(planned.messages), /Ask three questions\./);

@@ -65,10 +65,14 @@ test('what_people_write_passes_strict_checks_and_every_export_is_declared', asyn
   for (const resolution of RESOLUTIONS) await checkTypes(resolution);
 });
 
-test('every_option_is_declared_and_checked', async () => {
-  const { OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
+test('every_option_and_every_event_is_declared_and_checked', async () => {
+  const { EVENTS, OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
   project.write({
-    'options.ts': `import type { AgentOptions } from 'windlass';\nexport const names: ${every('AgentOptions', OPTIONS)};\n`,
+    'options.ts': `
+      import type { AgentOptions, HookEvent } from 'windlass';
+      export const names: ${every('AgentOptions', OPTIONS)};
+      export const events: ${every('Record<HookEvent, true>', EVENTS)};
+    `,
   });
   await checkTypes(RESOLUTIONS[0]);
 });
