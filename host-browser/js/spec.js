@@ -23,7 +23,7 @@ export function specOf(options, tools, hooks, cwd) {
     plan_reminder: options.planModeInstructions && { instructions: options.planModeInstructions },
     output: output(options.outputFormat),
     hooks,
-    include_hook_events: options.includeHookEvents,
+    hook_messages: options.includeHookEvents,
     thinking: thinking(options),
     thinking_display: options.thinking?.display,
     task_budget: options.taskBudget?.total,

@@ -17,9 +17,47 @@ async function requestOf(options) {
     body = JSON.parse(new TextDecoder().decode(request.body));
     return new Response('{"type":"error","error":{"type":"authentication_error","message":"no"}}', { status: 401 });
   };
-  await new Agent({ fetch, ...options }).run('Hi.');
+  const result = await new Agent({ ...options, fetch }).run('Hi.');
+  assert.match(JSON.stringify(result.errors), /no/);
   return body;
 }
+
+/** A value of each option, with what it needs beside it. */
+const GIVEN = {
+  additionalDirectories: ['/b'], agent: 'scout', agents: { scout: { description: 'Looks.', prompt: 'Look.' } },
+  allowDangerouslySkipPermissions: true, allowedTools: ['A'], apiKey: 'key', askTools: ['B'], baseUrl: 'https://a.example', betas: ['b'],
+  canUseTool: () => ({ behavior: 'allow' }), clock: new windlass.SystemClock(), continue: true, coreTools: ['TodoWrite'], cwd: '/a',
+  dangerouslyAllowBrowser: true, disallowedTools: ['C'], effort: 'low', environment: { date: '2026-11-28' }, fallbackModel: 'm',
+  fetch: undefined, files: new MemoryFileSystem(), forkSession: true, forwardSubagentText: false, freeWorkspaceReads: true,
+  headers: { a: 'b' }, hooks: { Stop: [{ hooks: [() => ({})] }] }, includeHookEvents: false, includePartialMessages: true,
+  maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, model: 'm', onWarning: () => {},
+  outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
+  persistSession: false, planModeInstructions: 'Ask.', pluginLog: () => {}, plugins: [], prices: undefined, progressIntervalMs: 0,
+  promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, retry: { maxRetries: 0 },
+  seed: new Uint8Array(32), sessionId: crypto.randomUUID(), sessionStore: new windlass.MemorySessionStore(), stream: false,
+  systemPrompt: 'Be brief.', taskBudget: { total: 30_000 }, thinking: { type: 'adaptive' }, toolAliases: { Note: 'Memo' }, tools: [note],
+  toolTimeoutMs: 1000,
+};
+
+test('every option is taken', async () => {
+  const { OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
+  assert.deepEqual(Object.keys(GIVEN).sort(), [...OPTIONS].sort());
+  for (const [name, value] of Object.entries(GIVEN)) {
+    const sessionStore = new windlass.MemorySessionStore();
+    await new Agent({ sessionStore, fetch: () => Promise.reject(new Error('here')), retry: { maxRetries: 0 } }).run('Before.');
+    const beside = { agent: { agents: GIVEN.agents }, forkSession: { continue: true } };
+    assert.ok(await requestOf({ sessionStore, retry: { maxRetries: 0 }, ...beside[name], [name]: value }), name);
+  }
+});
+
+test('runs of hooks are messages unless they are not wanted', async () => {
+  const told = async (options) => {
+    const { agent } = await agentOf([{ respond: 'Done.' }], { hooks: GIVEN.hooks, ...options });
+    return (await all(agent.query('Go.'))).map(({ subtype }) => subtype).filter((subtype) => subtype?.startsWith('hook_'));
+  };
+  assert.deepEqual(await told({}), ['hook_started', 'hook_response']);
+  assert.deepEqual(await told({ includeHookEvents: false }), []);
+});
 
 test('an option that there is not is told, with the one that was meant', () => {
   assert.throws(() => new Agent({ allowed_tools: [] }), /there is no option `allowed_tools`: did you mean `allowedTools`\?/);

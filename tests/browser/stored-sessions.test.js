@@ -122,6 +122,18 @@ test('card_4_a_session_is_forked_while_it_is_open', async () => {
   await Promise.all([fork.close(), session.close()]);
 });
 
+test('card_4_no_more_is_left_out_than_was_meant', async () => {
+  const { agent, id, inStore, session } = await stored({ expect: { messages: 5 }, respond: 'Otherwise.' });
+  await session.close();
+  const messages = await windlass.getSessionMessages(id, inStore);
+  const before = { resume: id, forkSession: true };
+  const first = agent.session({ ...before, resumeSessionAt: messages[1].uuid, resumeDropsTurn: messages[4].uuid });
+  await assert.rejects(first.prompt('Sure?').result(), /resume-drops-turn/);
+  const second = agent.session({ ...before, resumeSessionAt: messages[3].uuid, resumeDropsTurn: messages[4].uuid });
+  assert.equal((await second.prompt('Really?').result()).result, 'Otherwise.');
+  await second.close();
+});
+
 test('card_4_a_fixed_seed_makes_no_id_twice', async () => {
   const sessionStore = new MemorySessionStore();
   const { agent } = await agentOf([{ respond: 'One.' }, { respond: 'Two.' }], { sessionStore, seed: new Uint8Array(32) });
