@@ -118,8 +118,9 @@ export class Host {
     return JSON.stringify(decision);
   }
 
-  async message(line, isResult) {
-    await this.#events.message(line, isResult);
+  /** Takes a message; a promise where the next one must wait. */
+  message(line, isResult) {
+    return this.#events.message(line, isResult);
   }
 
   opened(id) {

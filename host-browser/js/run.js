@@ -1,7 +1,7 @@
 /** The messages of an answer. */
 
 /** Messages that may wait to be read before the loop waits too. */
-const MESSAGES_AHEAD = 64;
+const MESSAGES_AHEAD = 256;
 
 export const TAKE = Symbol('take');
 export const FOLLOW = Symbol('follow');
@@ -73,16 +73,16 @@ export class Run {
     done.then(() => this.#end({}), (error) => this.#end({ error }));
   }
 
-  /** @private Takes a line; resolves when there is room for the next. */
+  /** @private Takes a line; where there is no room for the next, gives a promise that there is. */
   [TAKE](line) {
-    if (this.#abandoned) return Promise.resolve();
+    if (this.#abandoned) return undefined;
     const reader = this.#readers.shift();
     if (reader) {
       reader.resolve(line);
-      return Promise.resolve();
+      return undefined;
     }
     this.#lines.push(line);
-    if (this.#lines.length < MESSAGES_AHEAD) return Promise.resolve();
+    if (this.#lines.length < MESSAGES_AHEAD) return undefined;
     return new Promise((resolve) => {
       this.#writer = resolve;
     });

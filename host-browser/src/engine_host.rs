@@ -4,6 +4,8 @@ use std::future::Future;
 
 use futures_core::Stream;
 use futures_util::stream;
+use js_sys::Promise;
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use windlass_core::{
     EffectId, Host, Message, Millis, Now, SessionId,
@@ -70,7 +72,10 @@ impl EngineHost for BrowserHost {
     async fn message(&self, message: Message) {
         // An error of the receiver does not stop the session.
         let is_result = matches!(message, Message::Result(_));
-        let _ = JsFuture::from(self.js.message(&message.to_line(), is_result)).await;
+        let taken = self.js.message(&message.to_line(), is_result);
+        if let Ok(Ok(room)) = taken.map(JsCast::dyn_into::<Promise>) {
+            let _ = JsFuture::from(room).await;
+        }
     }
 
     fn opened(&self, session: SessionId) {

@@ -48,7 +48,7 @@ impl Host for BrowserHost {
     }
 
     async fn sleep(&self, until: Millis) {
-        let abort = Abort::new();
+        let abort = Abort::unseen();
         let ms = until.since(Host::now(self).mono);
         // If a clock fails, the sleep never ends, so that the driver does not loop.
         let slept = JsFuture::from(self.js.sleep(ms as f64, &abort.signal())).await;

@@ -56,9 +56,14 @@ extern "C" {
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
 
-    /// Receives a message, one line of JSON; resolves when the next one can be sent.
-    #[wasm_bindgen(method)]
-    pub(crate) fn message(this: &WasmHost, line: &str, is_result: bool) -> Promise;
+    /// Receives a message, one line of JSON. Gives a promise where the next one must wait, which resolves when it can be sent: a
+    /// promise for each of ten thousand pieces of text would cost more than the rest.
+    #[wasm_bindgen(method, catch)]
+    pub(crate) fn message(
+        this: &WasmHost,
+        line: &str,
+        is_result: bool,
+    ) -> Result<JsValue, JsValue>;
 
     /// Learns the id of the session.
     #[wasm_bindgen(method)]
@@ -103,18 +108,33 @@ extern "C" {
 
     #[wasm_bindgen(method)]
     fn abort(this: &AbortController);
+
+    #[wasm_bindgen(method, js_name = abort)]
+    fn abort_for(this: &AbortController, reason: &JsValue);
 }
 
 /// Aborts work in JavaScript: when requested, and when this is dropped before the work is done.
 pub(crate) struct Abort {
     controller: AbortController,
+    /// Whether somebody may look at the reason, which is an exception then, with a trace of the stack.
+    is_seen: bool,
     done: Cell<bool>,
 }
 
 impl Abort {
     pub(crate) fn new() -> Self {
+        Self::whose_reason(true)
+    }
+
+    /// For work that does not look at the reason, and is aborted all the time.
+    pub(crate) fn unseen() -> Self {
+        Self::whose_reason(false)
+    }
+
+    fn whose_reason(is_seen: bool) -> Self {
         Self {
             controller: AbortController::create(),
+            is_seen,
             done: Cell::new(false),
         }
     }
@@ -129,8 +149,12 @@ impl Abort {
     }
 
     pub(crate) fn abort(&self) {
-        if !self.done.replace(true) {
-            self.controller.abort();
+        if self.done.replace(true) {
+            return;
+        }
+        match self.is_seen {
+            true => self.controller.abort(),
+            false => self.controller.abort_for(&JsValue::NULL),
         }
     }
 }
