@@ -28,7 +28,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     let browser = workspace.target.join("browser");
     let host = workspace.root.join("host-browser");
     copy(&host.join("js"), &browser)?;
-    copy(&host.join("demo"), &browser.join("demo"))?;
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::copy(workspace.root.join(licence), browser.join(licence))
             .with_context(|| format!("cannot copy {licence}"))?;
@@ -64,7 +63,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     let built = modules.join("windlass_wasm_core.wasm");
     fs::copy(&built, &core).with_context(|| format!("cannot copy {}", built.display()))?;
     transpile(workspace, &browser)?;
-    bundle_demo(workspace, &browser.join("demo"))?;
+    build_page(workspace, &browser)?;
     Ok(Artefacts {
         core,
         simulation: modules.join("windlass_simulate.wasm"),
@@ -97,15 +96,19 @@ fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {
     })
 }
 
-/// Bundles the project and the script of the demonstration into one file for the page.
-fn bundle_demo(workspace: &Workspace, page: &Path) -> Result<()> {
-    process::run(
-        workspace
-            .command(npm::node()?)
-            .arg(page.join("bundle.js"))
-            .arg(workspace.root.join("host-native/demo"))
-            .arg(page.join("bundle.json")),
-    )
+/// Builds the page of the demonstration into the package: its modules, and the project and script that it shows.
+fn build_page(workspace: &Workspace, browser: &Path) -> Result<()> {
+    let packages = npm::packages(workspace)?;
+    progress::step("build the demo page", || {
+        process::run(
+            workspace
+                .command(npm::node()?)
+                .env("NODE_PATH", packages.join("node_modules"))
+                .arg(workspace.root.join("host-browser/demo/build.js"))
+                .arg(browser)
+                .arg(workspace.root.join("host-native/demo")),
+        )
+    })
 }
 
 /// Copies the files of a directory.

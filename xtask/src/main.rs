@@ -52,6 +52,7 @@ Usage: cargo xtask COMMAND
   mutants [--seed N] [--count N] [--package P]...
                    put small errors into the product, N (40) drawn by a seed, and say which no test noticed
   wasm             build the browser module and the transpiled components into target/browser
+  web [PORT]       build them and serve the demo page, on port 8123 of this machine if none is given
   package [DIR]    write the crates to be published, with their built components, to DIR
                    (default target/package)
   setup            do all of the set-up now
@@ -113,6 +114,7 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
             artefacts::build(&workspace)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("web") => web(&workspace, parser.raw_args()?.collect()),
         Some("package") => {
             let directory = match parser.next()? {
                 None => workspace.target.join("package"),
@@ -184,6 +186,17 @@ fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     let binary = progress::step("build windlass", || workspace.build_windlass())?;
     let mut demo = workspace.command(binary);
     let status = process::status(demo.arg("demo").args(arguments))?;
+    Ok(process::exit_code(status))
+}
+
+/// Serves the page until it is stopped.
+fn web(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
+    let artefacts = artefacts::build(workspace)?;
+    let mut node = workspace.command(setup::npm::node()?);
+    let status = process::status(
+        node.arg(artefacts.browser.join("demo/serve.js"))
+            .args(arguments),
+    )?;
     Ok(process::exit_code(status))
 }
 

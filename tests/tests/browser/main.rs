@@ -8,6 +8,7 @@ mod facts;
 mod native;
 mod node;
 mod package;
+mod page;
 mod pages;
 mod plugins;
 mod sessions;
@@ -35,44 +36,6 @@ fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in
         Path::new(""),
     ));
     compare(&facts, &there);
-}
-
-#[test]
-fn card_3_the_page_of_the_demo_repairs_the_project_with_the_file_component() {
-    let facts = Facts::of_the_demo();
-    let report = chromium::report_of(
-        "/package/demo/index.html?fast",
-        &facts.bundle,
-        Path::new(""),
-    );
-    let seen: Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(seen["errors"], Value::Array(Vec::new()), "{report}");
-    assert!(
-        seen["summary"]
-            .as_str()
-            .unwrap()
-            .starts_with("done · 6 turns"),
-        "{report}"
-    );
-    let calls: Vec<String> = seen["calls"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|call| format!("{} {}", call["name"].as_str().unwrap(), call["outcome"]))
-        .collect();
-    assert_eq!(
-        calls,
-        [
-            r#"Bash "call failed""#,
-            r#"Read "call done""#,
-            r#"Grep "call done""#,
-            r#"Glob "call done""#,
-            r#"Read "call done""#,
-            r#"Read "call done""#,
-            r#"Edit "call done""#,
-            r#"Bash "call done""#,
-        ]
-    );
 }
 
 #[test]

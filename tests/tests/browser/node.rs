@@ -2,7 +2,7 @@
 
 use std::{
     io::Read,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
@@ -46,11 +46,17 @@ pub(crate) fn transpile(component: &Path, name: &str, directory: &Path) {
 
 /// Runs a file of tests by Node's own runner.
 pub(crate) fn test(file: &str) {
+    test_with(file, []);
+}
+
+/// The same, with further variables.
+pub(crate) fn test_with<'a>(file: &str, variables: impl IntoIterator<Item = (&'a str, PathBuf)>) {
     let mut node = Command::new("node");
     let tests = artefacts::repository().join("tests/browser");
     node.arg("--test")
         .arg(tests.join(file))
-        .env("WINDLASS_BROWSER", artefacts::browser_package());
+        .env("WINDLASS_BROWSER", artefacts::browser_package())
+        .envs(variables);
     print!("{}", output(node));
 }
 

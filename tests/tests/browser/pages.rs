@@ -132,8 +132,7 @@ impl Site {
 
     fn content(&self, path: &str) -> Option<Vec<u8>> {
         match path {
-            "/bundle.json" | "/package/demo/bundle.json" => Some(self.bundle.clone().into_bytes()),
-            "/package/demo/index.html" => observed(path),
+            "/bundle.json" => Some(self.bundle.clone().into_bytes()),
             _ => match path.strip_prefix("/plugins/") {
                 Some(plugin) => fs::read(self.plugins.join(plugin)).ok(),
                 None => file(path),
@@ -146,13 +145,6 @@ fn empty(status: StatusCode) -> Response<Full<Bytes>> {
     let mut response = Response::default();
     *response.status_mut() = status;
     response
-}
-
-/// The page of the demonstration, watched.
-fn observed(path: &str) -> Option<Vec<u8>> {
-    let mut page = file(path)?;
-    page.extend_from_slice(b"<script type=\"module\" src=\"/tests/observe.js\"></script>\n");
-    Some(page)
 }
 
 fn file(path: &str) -> Option<Vec<u8>> {

@@ -1,0 +1,25 @@
+/** One message for each thing that can go wrong, which says what to do. */
+
+/** What a person reads of a failure: of an error, or of the errors of a result. */
+export function explained(said, settings) {
+  if (/API error 401/.test(said)) {
+    return `The server refused the key: ${said}. Correct the key under Settings; what was said so far is kept.`;
+  }
+  if (/cannot reach the model server/.test(said)) {
+    const server = settings.model === 'scripted' ? 'the scripted model' : settings.baseUrl;
+    return (
+      `No answer from ${server}. Either there is no network, or the server does not allow pages of other origins to ask it (CORS; ` +
+      'the browser does not tell the page which). Nothing is lost: send the prompt again when it can be reached.'
+    );
+  }
+  if (/broke the connection|interrupted the stream/.test(said)) {
+    return 'The connection broke in the middle of the answer, and so did the retries. What was complete is kept: say “Go on”.';
+  }
+  if (/written by somebody else|open elsewhere/.test(said)) {
+    return 'This session is open in another tab, and only one tab can write to it. Close it there, or fork it and go on in the copy.';
+  }
+  if (/storage .*is full|no room/.test(said)) {
+    return 'The browser has no room left for this page: delete sessions that you do not need any more. The answer above was not kept.';
+  }
+  return said;
+}

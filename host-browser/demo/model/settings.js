@@ -1,0 +1,70 @@
+/** What the person has set. The key is in memory only: it is never stored, and gone with the tab. */
+import { Changing } from './changes.js';
+
+const STORED = 'windlass-demo-settings';
+
+/** What is kept, with what it is at first. */
+const DEFAULTS = {
+  model: 'scripted',
+  baseUrl: 'https://api.anthropic.com',
+  modelName: 'claude-sonnet-4-6',
+  permissionMode: 'default',
+  protectsTests: true,
+  theme: 'system',
+  /** Rules that were allowed always, such as `Bash(npm test)`. */
+  rules: [],
+};
+
+export class Settings extends Changing {
+  #apiKey = '';
+
+  constructor() {
+    super();
+    Object.assign(this, DEFAULTS, stored());
+  }
+
+  get apiKey() {
+    return this.#apiKey;
+  }
+
+  set apiKey(key) {
+    this.#apiKey = key;
+  }
+
+  /** Changes some of them. */
+  set(changes) {
+    Object.assign(this, changes);
+    const kept = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, this[name]]));
+    try {
+      localStorage.setItem(STORED, JSON.stringify(kept));
+    } catch {
+      // They hold for this tab then.
+    }
+    this.changed();
+  }
+
+  allowAlways(rule) {
+    if (!this.rules.includes(rule)) this.set({ rules: [...this.rules, rule] });
+  }
+
+  forget(rule) {
+    this.set({ rules: this.rules.filter((kept) => kept !== rule) });
+  }
+
+  /** What an agent depends on, as one text: when it differs, the next prompt needs a new agent. */
+  get fingerprint() {
+    const { theme: _theme, ...rest } = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, this[name]]));
+    return JSON.stringify({ ...rest, apiKey: this.#apiKey });
+  }
+}
+
+/** What is kept, as far as it is what it should be. */
+function stored() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(STORED) ?? '{}');
+    const isSame = (name, value) => typeof value === typeof DEFAULTS[name] && Array.isArray(value) === Array.isArray(DEFAULTS[name]);
+    return Object.fromEntries(Object.entries(kept).filter(([name, value]) => isSame(name, value)));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,158 @@
+/** The page: the conversation, and beside it (on a phone: instead of it) one of the panels. */
+import { useEffect, useState } from 'preact/hooks';
+import { GO_ON } from '../page-script.js';
+import { Chat } from './chat.jsx';
+import { ComponentsPanel } from './components-panel.jsx';
+import { Composer } from './composer.jsx';
+import { FilesPanel } from './files-panel.jsx';
+import { Meter } from './meter.jsx';
+import { SessionsPanel } from './sessions-panel.jsx';
+import { SettingsPanel } from './settings-panel.jsx';
+import { Tabs } from './tabs.jsx';
+import { ThemeChoice } from './theme.jsx';
+import { TimelinePanel } from './timeline-panel.jsx';
+import { useChanges } from './use-changes.js';
+import { useWidth } from './use-width.js';
+
+const PANELS = [
+  ['sessions', 'Sessions'],
+  ['files', 'Files'],
+  ['timeline', 'Timeline'],
+  ['components', 'Components'],
+  ['settings', 'Settings'],
+];
+
+export function App(parts) {
+  const { conversation, settings } = parts;
+  useChanges(conversation, settings, parts.components);
+  const isNarrow = useWidth(900);
+  const [panel, setPanel] = useState('files');
+  const [isChat, setIsChat] = useState(true);
+  const [moment, setMoment] = useState();
+  const { entries, questions, id } = conversation;
+  // Another session has other steps.
+  useEffect(() => setMoment(undefined), [id]);
+  // A question is not to be missed.
+  useEffect(() => {
+    if (questions.length > 0) {
+      setIsChat(true);
+      setMoment(undefined);
+    }
+  }, [questions.length]);
+  const showsChat = !isNarrow || isChat;
+  const showsPanel = !isNarrow || !isChat;
+  const choose = (tab) => {
+    setIsChat(tab === 'chat');
+    if (tab !== 'chat') setPanel(tab);
+  };
+  return (
+    <>
+      <header>
+        <h1>windlass</h1>
+        <p class="model">{settings.model === 'scripted' ? 'scripted model' : settings.modelName}</p>
+        <Meter entries={entries} />
+        <ThemeChoice settings={settings} />
+      </header>
+      <main class={isNarrow ? 'narrow' : 'wide'}>
+        {isNarrow && <PanelTabs chosen={isChat ? 'chat' : panel} choose={choose} withChat />}
+        {showsChat && (
+          <section id="conversation" role={isNarrow ? 'tabpanel' : undefined} aria-labelledby={isNarrow ? 'tab-chat' : 'conversation-title'}>
+            <ConversationArea {...parts} moment={moment} setMoment={setMoment} />
+          </section>
+        )}
+        {showsPanel && (
+          <div class="side">
+            {!isNarrow && <PanelTabs chosen={panel} choose={choose} />}
+            <section id="panel" class="scroll" role="tabpanel" aria-labelledby={`tab-${panel}`} tabindex={0}>
+              <Panel {...parts} panel={panel} moment={moment} setMoment={setMoment} />
+            </section>
+          </div>
+        )}
+      </main>
+      <p class="visually-hidden" role="status">{announced(conversation)}</p>
+    </>
+  );
+}
+
+function PanelTabs({ chosen, choose, withChat = false }) {
+  const tabs = withChat ? [['chat', 'Chat'], ...PANELS] : PANELS;
+  return <Tabs label="Parts of the page" tabs={tabs} chosen={chosen} choose={choose} />;
+}
+
+function ConversationArea({ conversation, settings, components, moment, setMoment }) {
+  const { entries, problem } = conversation;
+  const isScripted = settings.model === 'scripted';
+  return (
+    <>
+      <h2 id="conversation-title" class="visually-hidden">Conversation</h2>
+      {isScripted && <Scripted />}
+      <div class="scroll" tabindex={0} role="region" aria-label="What was said">
+        <Chat conversation={conversation} entries={moment === undefined ? entries : entries.slice(0, moment)} isPast={moment !== undefined} />
+      </div>
+      {problem && <Problem conversation={conversation} problem={problem} />}
+      {!problem && conversation.isCutOff && (
+        <p class="note offer">
+          {entries.at(-1).kind === 'opened' ? 'You forked in the middle of this answer.' : 'The tab was closed in the middle of this answer.'}{' '}
+          What was complete is there.{' '}
+          <button onClick={() => conversation.prompt(GO_ON)}>Go on</button>
+        </p>
+      )}
+      {moment === undefined ? (
+        !problem && <Composer conversation={conversation} isScripted={isScripted} hasWords={hasWords(components)} />
+      ) : (
+        <p class="note offer">
+          You see step {moment} of {entries.length}. <button class="primary" onClick={() => setMoment(undefined)}>Back to now</button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What is not real here; everything else is. */
+function Scripted() {
+  return (
+    <p class="scripted">
+      The model follows a <strong>script</strong>, and Bash repeats the <strong>recorded</strong> answers of{' '}
+      <code>python3 -m unittest -q</code>. Everything else really runs, in this tab.
+    </p>
+  );
+}
+
+function Problem({ conversation, problem }) {
+  return (
+    <div class="note bad offer" role="alert">
+      <p>{problem}</p>
+      <p class="row">
+        {conversation.id && <button onClick={() => conversation.fork(conversation.id)}>Go on in a fork</button>}
+        {conversation.id && <button onClick={() => conversation.open(conversation.id)}>Try again</button>}
+        <button onClick={() => conversation.begin()}>New session</button>
+      </p>
+    </div>
+  );
+}
+
+function Panel({ panel, moment, setMoment, ...parts }) {
+  const { conversation, settings, workspace, components } = parts;
+  const title = PANELS.find(([name]) => name === panel)[1];
+  return (
+    <>
+      <h2>{title}</h2>
+      {panel === 'sessions' && <SessionsPanel conversation={conversation} list={parts.listSessions} remove={parts.removeSession} unkept={parts.unkept} />}
+      {panel === 'files' && <FilesPanel workspace={workspace} />}
+      {panel === 'timeline' && <TimelinePanel conversation={conversation} moment={moment} setMoment={setMoment} />}
+      {panel === 'components' && <ComponentsPanel components={components} workspace={workspace} />}
+      {panel === 'settings' && <SettingsPanel settings={settings} workspace={workspace} />}
+    </>
+  );
+}
+
+function hasWords({ loaded }) {
+  return loaded.some(({ declaration }) => declaration.tools?.some(({ name }) => name === 'CountWords'));
+}
+
+/** For those who do not see the page: what has come to an end, or waits. */
+function announced({ questions, isRunning, entries }) {
+  if (questions.length > 0) return `A question waits: may ${questions[0].entry.tool} run?`;
+  if (isRunning) return 'The agent works.';
+  return entries.at(-1)?.message?.type === 'result' ? 'The answer is complete.' : '';
+}

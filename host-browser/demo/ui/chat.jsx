@@ -1,0 +1,112 @@
+/** The conversation: what was said and done, what is arriving, and the questions that wait. */
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { replay } from '../model/journal.js';
+import { Markdown } from './markdown.jsx';
+import { PermissionQuestion } from './permission-question.jsx';
+import { ToolCall } from './tool-call.jsx';
+
+/** @param {{ conversation: object, entries: object[], isPast: boolean }} props `isPast`: a moment of the timeline is shown */
+export function Chat({ conversation, entries, isPast }) {
+  const { items } = useMemo(() => replay(entries), [entries]);
+  const { partial, questions } = conversation;
+  // Drawn again when there is something new, not with each piece of what is arriving.
+  const shown = useMemo(() => items.map((item, index) => (
+    <Item
+      key={item.id ?? index}
+      item={item}
+      isAsked={!isPast && questions.some(({ entry }) => entry.id === item.id)}
+      isNew={index >= items.length - 2}
+    />
+  )), [items, questions, isPast]);
+  const end = useFollowed([entries, partial?.text, questions.length]);
+  return (
+    <div class="chat">
+      {items.length === 0 && <Welcome />}
+      {shown}
+      {!isPast && partial && <Arriving partial={partial} />}
+      {!isPast && questions.map((question) => (
+        <PermissionQuestion key={question.entry.id} conversation={conversation} question={question} />
+      ))}
+      <div ref={end} />
+    </div>
+  );
+}
+
+function Welcome() {
+  return (
+    <div class="welcome">
+      <h2>An agent in this tab</h2>
+      <p>
+        The loop is a WebAssembly state machine, its file tools are a sandboxed WebAssembly component, the project is a small bookshop
+        in this browser. There is no server behind it.
+      </p>
+    </div>
+  );
+}
+
+/** @param {{ item: object, isAsked: boolean, isNew: boolean }} props `isAsked`: its question stands below */
+function Item({ item, isAsked, isNew }) {
+  switch (item.type) {
+    case 'prompt':
+      return <p class="prompt"><span class="visually-hidden">You: </span>{item.text}</p>;
+    case 'text':
+      return (
+        <div class={item.isCutOff ? 'text cut-off' : 'text'}>
+          <Markdown text={item.text} />
+          {item.isCutOff && <p class="faint">cut off here, and not kept in the session</p>}
+        </div>
+      );
+    case 'thinking':
+      return <Thinking text={item.text} />;
+    case 'call':
+      return <ToolCall call={item} isAsked={isAsked} />;
+    case 'note':
+      return <p class={`note ${item.tone}`} role={item.tone === 'bad' && isNew ? 'alert' : undefined}>{item.text}</p>;
+    case 'end':
+      return <End message={item.message} />;
+    default:
+      return undefined;
+  }
+}
+
+function Thinking({ text, isOpen = false }) {
+  return (
+    <details class="thinking" open={isOpen}>
+      <summary>Thinking</summary>
+      <p>{text}</p>
+    </details>
+  );
+}
+
+function Arriving({ partial: { before, type, text } }) {
+  const blocks = [...before, { type, text }].filter((block) => block.text);
+  return (
+    <div class="arriving" aria-busy="true">
+      {blocks.map((block) => (block.type === 'thinking' ? <Thinking text={block.text} /> : <div class="text"><Markdown text={block.text} /></div>))}
+    </div>
+  );
+}
+
+function End({ message: { subtype, num_turns: turns, total_cost_usd: cost, duration_ms: ms } }) {
+  const how = subtype === 'success' ? 'done' : 'ended';
+  return <p class="end">{how} · {turns} {turns === 1 ? 'turn' : 'turns'} · ${cost.toFixed(4)} in this session · {(ms / 1000).toFixed(1)} s</p>;
+}
+
+/** Keeps the end in view, unless the person has scrolled away from it. */
+function useFollowed(what) {
+  const end = useRef();
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const scrolling = end.current.closest('.scroll');
+    const moved = () => {
+      isAtEnd.current = scrolling.scrollHeight - scrolling.scrollTop - scrolling.clientHeight < 80;
+    };
+    scrolling.addEventListener('scroll', moved, { passive: true });
+    return () => scrolling.removeEventListener('scroll', moved);
+  }, []);
+  useEffect(() => {
+    const scrolling = end.current.closest('.scroll');
+    if (isAtEnd.current) scrolling.scrollTop = scrolling.scrollHeight;
+  }, what);
+  return end;
+}

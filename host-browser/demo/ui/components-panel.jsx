@@ -1,0 +1,95 @@
+/** Components: dropped, looked at, granted what they may reach, and loaded. */
+import { useState } from 'preact/hooks';
+import { GrantForm } from './grant-form.jsx';
+import { useChanges } from './use-changes.js';
+
+export function ComponentsPanel({ components, workspace }) {
+  useChanges(components);
+  const [offered, setOffered] = useState();
+  const [problem, setProblem] = useState();
+  const inspect = async (file) => {
+    setProblem(undefined);
+    setOffered(undefined);
+    if (!file) return;
+    try {
+      setOffered(await components.inspect(file));
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return (
+    <div class="components">
+      <DropZone take={inspect} />
+      {problem && <p class="note bad" role="alert">{problem}</p>}
+      {offered && (
+        <GrantForm
+          key={offered.name}
+          offered={offered}
+          cwd={workspace.cwd}
+          refuse={() => setOffered(undefined)}
+          load={async (grant) => {
+            await components.load(offered, grant);
+            setOffered(undefined);
+          }}
+        />
+      )}
+      <h3>Loaded</h3>
+      {components.loaded.length === 0 && <p class="faint">None but the file tools, which come with the package.</p>}
+      <ul class="plain">
+        {components.loaded.map((component) => (
+          <li class="card">
+            <strong>{component.declaration.name}</strong> {component.declaration.version}
+            <p class="faint">{granted(component.grant)}. From the next prompt on, until this tab is closed.</p>
+            <button onClick={() => components.remove(component)}>Remove {component.declaration.name}</button>
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        A component runs on the thread of this tab, and no browser can stop WebAssembly in the middle of a call: drop only what you
+        would also open. It reaches what you grant it and nothing else.
+      </p>
+    </div>
+  );
+}
+
+function DropZone({ take }) {
+  const [isOver, setIsOver] = useState(false);
+  const over = (event, value) => {
+    event.preventDefault();
+    setIsOver(value);
+  };
+  return (
+    <div
+      class={isOver ? 'drop-zone over' : 'drop-zone'}
+      onDragOver={(event) => over(event, true)}
+      onDragLeave={(event) => over(event, false)}
+      onDrop={(event) => {
+        over(event, false);
+        take(event.dataTransfer.files[0]);
+      }}
+    >
+      <label for="component">Drop a component (<code>.wasm</code>) here, or choose one:</label>
+      <input
+        id="component"
+        type="file"
+        accept=".wasm,application/wasm"
+        onChange={({ target }) => {
+          take(target.files[0]);
+          // The same file can be chosen again.
+          target.value = '';
+        }}
+      />
+    </div>
+  );
+}
+
+function granted({ workspace, directories = {}, roles = {}, env = {}, state }) {
+  const parts = [
+    workspace && `the workspace to ${workspace}`,
+    ...Object.entries(directories).map(([path, access]) => `${path} to ${access}`),
+    ...Object.entries(roles).map(([role, { path, access }]) => `${path} to ${access} as ${role}`),
+    ...Object.keys(env).map((name) => `the variable ${name}`),
+    state && 'memory of the session',
+  ].filter(Boolean);
+  return parts.length === 0 ? 'Granted nothing' : `Granted ${parts.join(', ')}`;
+}

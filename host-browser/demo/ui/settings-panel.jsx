@@ -1,0 +1,127 @@
+/** Settings: the model and its key, the permissions, the workspace. */
+import { useState } from 'preact/hooks';
+import { useChanges } from './use-changes.js';
+
+const MODES = [
+  ['default', 'Ask about what no rule covers'],
+  ['acceptEdits', 'Accept changes of files in the workspace'],
+  ['plan', 'Plan: read, change nothing'],
+  ['dontAsk', 'Never ask: refuse what no rule covers'],
+];
+
+export function SettingsPanel({ settings, workspace }) {
+  useChanges(settings);
+  return (
+    <div class="settings">
+      <Model settings={settings} />
+      <fieldset>
+        <legend>Permissions</legend>
+        <p>
+          <label for="mode">Mode</label>
+          <select id="mode" value={settings.permissionMode} onChange={({ target }) => settings.set({ permissionMode: target.value })}>
+            {MODES.map(([mode, text]) => <option value={mode}>{text}</option>)}
+          </select>
+        </p>
+        <p>
+          <input
+            id="hook"
+            type="checkbox"
+            checked={settings.protectsTests}
+            onChange={({ target }) => settings.set({ protectsTests: target.checked })}
+          />{' '}
+          <label for="hook">A hook refuses changes below <code>tests/</code></label>
+        </p>
+        <h3>Rules that you allowed always</h3>
+        {settings.rules.length === 0 && <p class="faint">None. A question offers the rule that it would write.</p>}
+        <ul class="plain">
+          {settings.rules.map((rule) => (
+            <li class="row"><code>{rule}</code> <button onClick={() => settings.forget(rule)} aria-label={`Remove the rule ${rule}`}>Remove</button></li>
+          ))}
+        </ul>
+      </fieldset>
+      <fieldset>
+        <legend>Workspace</legend>
+        <Reset workspace={workspace} />
+      </fieldset>
+    </div>
+  );
+}
+
+function Model({ settings }) {
+  const isScripted = settings.model === 'scripted';
+  return (
+    <fieldset>
+      <legend>Model</legend>
+      <p>
+        <input
+          id="scripted"
+          type="radio"
+          name="model"
+          checked={isScripted}
+          onChange={() => settings.set({ model: 'scripted' })}
+        />{' '}
+        <label for="scripted">A script, without a network</label>
+      </p>
+      <p>
+        <input
+          id="endpoint"
+          type="radio"
+          name="model"
+          checked={!isScripted}
+          onChange={() => settings.set({ model: 'endpoint' })}
+        />{' '}
+        <label for="endpoint">A server that speaks the Messages API</label>
+      </p>
+      {!isScripted && <Endpoint settings={settings} />}
+      <p class="faint">Settings hold from the next prompt on.</p>
+    </fieldset>
+  );
+}
+
+function Endpoint({ settings }) {
+  const [key, setKey] = useState(settings.apiKey);
+  return (
+    <>
+      <p>
+        <label for="base-url">Address</label>
+        <input id="base-url" type="url" value={settings.baseUrl} onChange={({ target }) => settings.set({ baseUrl: target.value.trim() })} />
+      </p>
+      <p>
+        <label for="model-name">Model</label>
+        <input id="model-name" value={settings.modelName} onChange={({ target }) => settings.set({ modelName: target.value.trim() })} />
+      </p>
+      <p>
+        <label for="key">Your key (empty where a server of yours adds it)</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          value={key}
+          onInput={({ target }) => {
+            setKey(target.value);
+            settings.apiKey = target.value.trim();
+            settings.changed();
+          }}
+        />
+      </p>
+      <p class="faint">
+        The key stays in the memory of this tab, is sent to this address and nowhere else, and is gone when the tab is closed or loaded
+        again. Files of the workspace that the model reads are sent there, too.
+      </p>
+    </>
+  );
+}
+
+function Reset({ workspace }) {
+  const [isDone, setIsDone] = useState(false);
+  const reset = async () => {
+    await workspace.reset();
+    setIsDone(true);
+  };
+  return (
+    <p class="row">
+      <button onClick={reset}>Put the files of the demonstration back</button>
+      <span role="status">{isDone && 'They are as they were.'}</span>
+    </p>
+  );
+}

@@ -1,0 +1,107 @@
+/** Components that a person drops on the demo page: what they ask for is shown first, and they have what they were granted. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { answered, ask, calls, components, open, panel, question, tab } from './page/visit.js';
+
+let site;
+before(async () => {
+  assert.ok(components, '$WINDLASS_PAGE_COMPONENTS names the folder of policy.wasm and words.wasm');
+  site = await open();
+});
+after(() => site.close());
+
+function visit(name, work) {
+  test(name, async () => {
+    const context = await site.visitor();
+    const page = await tab(context, site.url);
+    await work(page);
+    assert.deepEqual(page.faults, []);
+    await context.close();
+  });
+}
+
+/** Chooses a file, as the picker does. */
+async function choose(page, file) {
+  await (await panel(page, 'Components')).getByLabel('Drop a component').setInputFiles(file);
+}
+
+/** Drops a file on the drop zone. */
+async function drop(page, name, bytes) {
+  await panel(page, 'Components');
+  const carried = await page.evaluateHandle(({ name, base64 }) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return data;
+  }, { name, base64: Buffer.from(bytes).toString('base64') });
+  const zone = page.locator('.drop-zone');
+  await zone.dispatchEvent('dragover', { dataTransfer: carried });
+  await zone.dispatchEvent('drop', { dataTransfer: carried });
+}
+
+visit('card_4_a_dropped_component_says_what_it_asks_for_and_has_what_it_was_granted', async (page) => {
+  await drop(page, 'words.wasm', await readFile(`${components}/words.wasm`));
+  const form = page.getByRole('form', { name: 'words asks' });
+  await form.getByText('a tool CountWords: Counts how often each word occurs').waitFor();
+  await form.getByText('files, to read').waitFor();
+  // It asks to read, so writing is not offered; and it has nothing that was not granted.
+  const workspace = form.getByLabel('The workspace');
+  assert.deepEqual(await workspace.locator('option').allTextContents(), ['not at all', 'to read']);
+  assert.equal(await workspace.inputValue(), 'none');
+  await form.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('Granted nothing.').waitFor();
+  await page.getByRole('button', { name: 'Count the words of the README' }).click();
+  // The files stay closed to it, and nobody is asked: no answer could open them.
+  await answered(page);
+  assert.equal(await question(page, 'CountWords').count(), 0);
+  assert.deepEqual(await calls(page), ['CountWords failed']);
+
+  await page.getByRole('button', { name: 'Remove words' }).click();
+  await drop(page, 'words.wasm', await readFile(`${components}/words.wasm`));
+  await workspace.selectOption('read');
+  await form.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('Granted the workspace to read.').waitFor();
+  await page.getByRole('button', { name: 'Count the words of the README' }).click();
+  await page.locator('.call.done').waitFor();
+  await page.locator('.call.done summary').click();
+  await page.locator('.call.done').getByText(/\d+ words, \d+ different/).waitFor();
+});
+
+visit('card_4_a_hook_of_a_dropped_component_refuses_and_the_timeline_says_so', async (page) => {
+  await choose(page, `${components}/policy.wasm`);
+  const form = page.getByRole('form', { name: 'policy asks' });
+  await form.getByText('a hook WritesInSrc, judge of PreToolUse').waitFor();
+  await form.getByText('It asks for nothing that could be granted.').waitFor();
+  await form.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('Granted nothing.').waitFor();
+  await ask(page, 'Write a changelog');
+  await answered(page);
+  assert.deepEqual(await calls(page), ['Write failed']);
+  const steps = (await panel(page, 'Timeline')).locator('.step');
+  await steps.filter({ hasText: 'the policy allows writing below src only' }).first().waitFor();
+});
+
+visit('card_4_a_component_that_was_looked_at_and_not_loaded_does_nothing', async (page) => {
+  await choose(page, `${components}/policy.wasm`);
+  await page.getByRole('button', { name: 'Do not load' }).click();
+  await ask(page, 'Write a changelog');
+  await question(page, 'Write').getByRole('button', { name: 'Allow once' }).click();
+  await answered(page);
+  assert.deepEqual(await calls(page), ['Write done']);
+});
+
+visit('card_4_what_is_no_component_is_told_in_one_message', async (page) => {
+  const module = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+  const told = [
+    ['holiday.jpg', Buffer.from('not WebAssembly at all'), 'holiday.jpg is not a component that can be loaded: not WebAssembly.'],
+    ['module.wasm', module, 'module.wasm is not a component that can be loaded: the component has 0 custom sections'],
+    ['cut.wasm', (await readFile(`${components}/policy.wasm`)).subarray(0, 5_000), 'cut.wasm is not a component that can be loaded: damaged WebAssembly'],
+  ];
+  for (const [name, buffer, text] of told) {
+    await choose(page, { name, mimeType: 'application/wasm', buffer });
+    const alerts = page.getByRole('alert');
+    await alerts.getByText(text).waitFor();
+    assert.equal(await alerts.count(), 1);
+    assert.equal(await page.getByRole('form', { name: 'asks' }).count(), 0);
+  }
+});

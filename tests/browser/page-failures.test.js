@@ -1,0 +1,152 @@
+/** What goes wrong around the demo page: each shows one clear message, and nothing is lost. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answered, ask, open, panel, started, tab } from './page/visit.js';
+import { KEY, modelServer } from './page/model-server.js';
+
+let site;
+before(async () => {
+  site = await open();
+});
+after(() => site.close());
+
+/** A server that ends with the test, however that ends. */
+async function serverFor(t, manner) {
+  const server = await modelServer(manner);
+  t.after(() => server.close());
+  return server;
+}
+
+/** Lets a person ask a server with their key. */
+async function choose(page, url, key) {
+  const settings = await panel(page, 'Settings');
+  await settings.getByLabel('A server that speaks the Messages API').check();
+  await settings.getByLabel('Address').fill(url);
+  await settings.getByLabel('Your key').fill(key);
+}
+
+/** The only message of trouble. */
+async function onlyAlert(page, part) {
+  await page.getByRole('alert').getByText(part).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 1);
+}
+
+test('card_4_a_key_of_the_visitor_is_used_and_never_kept', async (t) => {
+  const server = await serverFor(t, 'answers');
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await choose(page, server.url, 'sk-wrong');
+  await ask(page, 'Good morning');
+  await onlyAlert(page, 'The server refused the key');
+  // The key is corrected, and the same session goes on.
+  await page.getByLabel('Your key').fill(KEY);
+  await ask(page, 'Good morning');
+  await page.getByText('Good morning from the server.').waitFor();
+  await answered(page, 2);
+  assert.equal(server.requests.at(-1).headers['anthropic-dangerous-direct-browser-access'], 'true');
+  assert.match(await page.locator('.meter').textContent(), /75 %/);
+  const kept = await page.evaluate(async () => {
+    const texts = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })];
+    for (const { name } of await indexedDB.databases()) {
+      const database = await new Promise((resolve) => {
+        const request = indexedDB.open(name);
+        request.onsuccess = () => resolve(request.result);
+      });
+      for (const table of database.objectStoreNames) {
+        const all = await new Promise((resolve) => {
+          const request = database.transaction(table).objectStore(table).getAll();
+          request.onsuccess = () => resolve(request.result);
+        });
+        texts.push(JSON.stringify(all, (_, value) => (value instanceof Uint8Array ? new TextDecoder().decode(value) : value)));
+      }
+      database.close();
+    }
+    return texts.join();
+  });
+  assert.match(kept, /Good morning from the server/);
+  assert.doesNotMatch(kept, new RegExp(`${KEY}|sk-wrong`));
+  await page.reload();
+  await started(page);
+  await (await panel(page, 'Settings')).getByLabel('Your key').waitFor();
+  assert.equal(await page.getByLabel('Your key').inputValue(), '');
+  await context.close();
+});
+
+test('card_4_a_server_that_refuses_pages_is_told_apart_from_the_session', async (t) => {
+  const server = await serverFor(t, 'refuses-pages');
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await choose(page, server.url, KEY);
+  await ask(page, 'Good morning');
+  await onlyAlert(page, `No answer from ${server.url}.`);
+  await page.getByText('does not allow pages of other origins').waitFor();
+  // The prompt is there, and the scripted model answers in the same session.
+  await page.getByLabel('A script, without a network').check();
+  await ask(page, 'Who are you?');
+  await answered(page, 2);
+  await context.close();
+});
+
+test('card_4_a_connection_that_breaks_in_the_middle_loses_nothing', async (t) => {
+  const server = await serverFor(t, 'breaks');
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await ask(page, 'Who are you?');
+  await answered(page);
+  await choose(page, server.url, KEY);
+  await ask(page, 'Good morning');
+  await onlyAlert(page, 'The connection broke in the middle of the answer');
+  assert.equal(server.requests.length, 4);
+  await page.getByText('Asked again in').first().waitFor();
+  await page.reload();
+  await started(page);
+  assert.deepEqual(await page.locator('.prompt').allTextContents(), ['You: Who are you?', 'You: Good morning']);
+  await context.close();
+});
+
+test('card_4_without_storage_the_page_works_and_says_what_is_not_kept', async () => {
+  const context = await site.visitor();
+  await context.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('storage is switched off', 'SecurityError');
+    };
+  });
+  const page = await tab(context, site.url);
+  await ask(page, 'Who are you?');
+  await answered(page);
+  await (await panel(page, 'Sessions')).getByText('does not let the page keep anything').waitFor();
+  await page.getByRole('button', { name: /^Who are you/ }).waitFor();
+  await context.close();
+});
+
+test('card_4_storage_that_is_full_is_told', async () => {
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('no room', 'QuotaExceededError');
+    };
+  });
+  await ask(page, 'Who are you?');
+  await onlyAlert(page, 'The browser has no room left for this page');
+  await context.close();
+});
+
+test('card_4_a_page_whose_modules_cannot_be_loaded_says_so', async () => {
+  const context = await site.visitor();
+  await context.route('**/page.js', (route) => route.abort());
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await page.getByText('the modules of the page could not be loaded').waitFor();
+  await context.unroute('**/page.js');
+  await context.route('**/*_bg.wasm', (route) => route.abort());
+  await page.goto(site.url);
+  await page.getByRole('alert').getByText('The page cannot start').waitFor();
+  await context.close();
+  const without = await site.visitor({ javaScriptEnabled: false });
+  const plain = await without.newPage();
+  await plain.goto(site.url);
+  await plain.getByText('If this text stays').waitFor();
+  assert.match(await plain.content(), /<noscript><p>.*needs JavaScript to be switched on/);
+  await without.close();
+});

@@ -1,0 +1,102 @@
+/**
+ * Visits of the demo page in a real browser: Chromium, driven as a person drives it.
+ *
+ * `$WINDLASS_BROWSER` is the built package (default: where `cargo xtask wasm` puts it), `$WINDLASS_CHROMIUM` the browser (default: the
+ * one on PATH as `chromium`), `$WINDLASS_PAGE_COMPONENTS` a folder with `policy.wasm` and `words.wasm`.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const target = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../../target/browser', import.meta.url));
+const { serve } = await import(pathToFileURL(`${target}/demo/serve.js`));
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** How long a step of a person may take on a busy machine, in milliseconds: past it something hangs. */
+const STEP_MS = 20_000;
+
+/** The folder of the components that are dropped. */
+export const components = process.env.WINDLASS_PAGE_COMPONENTS;
+
+/** The page, served, and a browser for it; `close` ends both. */
+export async function open() {
+  const server = await serve(target);
+  const browser = await chromium.launch({
+    executablePath: process.env.WINDLASS_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  const url = `http://127.0.0.1:${server.address().port}/demo/?fast`;
+  return {
+    url,
+    browser,
+    /** A new person: storage of their own. */
+    async visitor(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      context.setDefaultTimeout(STEP_MS);
+      return context;
+    },
+    async close() {
+      await browser.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A tab with the page, which has started. What goes wrong in it is in `faults`. */
+export async function tab(context, url) {
+  const page = await context.newPage();
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(`${error}`));
+  page.on('console', (message) => {
+    if (/Content.Security.Policy/i.test(message.text())) faults.push(message.text());
+  });
+  await page.goto(url);
+  await started(page);
+  return Object.assign(page, { faults });
+}
+
+export async function started(page) {
+  await page.getByRole('region', { name: 'What was said' }).waitFor();
+}
+
+export async function ask(page, prompt) {
+  await page.getByRole('textbox', { name: 'Prompt' }).fill(prompt);
+  await page.getByRole('button', { name: 'Send' }).click();
+}
+
+/** Waits until so many answers stand there complete. */
+export async function answered(page, count = 1) {
+  await page.locator('.end').nth(count - 1).waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+}
+
+/** The question that waits. */
+export function question(page, tool) {
+  return page.getByRole('region', { name: `May ${tool} run?` });
+}
+
+export async function panel(page, name) {
+  await page.getByRole('tab', { name }).click();
+  return page.getByRole('tabpanel', { name });
+}
+
+/** The text of a file that is open. */
+export function editor(page, path) {
+  return page.getByRole('textbox', { name: path });
+}
+
+/** The calls on the page: names with their states. */
+export function calls(page) {
+  return page.locator('.call').evaluateAll((found) =>
+    found.map((call) => `${call.querySelector('.name').textContent} ${call.querySelector('.state').textContent}`),
+  );
+}
+
+/** What axe finds wrong, each with the elements. */
+export async function inaccessible(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`);
+}
