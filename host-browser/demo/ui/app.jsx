@@ -50,7 +50,7 @@ export function App(parts) {
       <header>
         <h1>windlass</h1>
         <p class="model">{settings.model === 'scripted' ? 'scripted model' : settings.modelName}</p>
-        <Meter entries={entries} />
+        <Meter entries={entries} isRunning={conversation.isRunning} />
         <ThemeChoice settings={settings} />
       </header>
       <main class={isNarrow ? 'narrow' : 'wide'}>

@@ -9,7 +9,7 @@ export function ThemeChoice({ settings }) {
     <div class="theme">
       <label class="visually-hidden" for="theme">Colours</label>
       <select id="theme" value={settings.theme} onChange={({ target }) => settings.set({ theme: target.value })}>
-        <option value="system">Like the system</option>
+        <option value="system">System</option>
         <option value="light">Light</option>
         <option value="dark">Dark</option>
       </select>
