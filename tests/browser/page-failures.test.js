@@ -1,7 +1,7 @@
 /** What goes wrong around the demo page: each shows one clear message, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { answered, ask, open, panel, started, tab } from './page/visit.js';
+import { answered, ask, open, panel, question, started, tab } from './page/visit.js';
 import { KEY, modelServer } from './page/model-server.js';
 
 let site;
@@ -11,8 +11,8 @@ before(async () => {
 after(() => site.close());
 
 /** A server that ends with the test, however that ends. */
-async function serverFor(t, manner) {
-  const server = await modelServer(manner);
+async function serverFor(t, manner, content) {
+  const server = await modelServer(manner, content);
   t.after(() => server.close());
   return server;
 }
@@ -101,6 +101,38 @@ test('card_4_a_connection_that_breaks_in_the_middle_loses_nothing', async (t) =>
   await page.reload();
   await started(page);
   assert.deepEqual(await page.locator('.prompt').allTextContents(), ['You: Who are you?', 'You: Good morning']);
+  await context.close();
+});
+
+test('card_4_what_a_model_writes_becomes_no_markup', async (t) => {
+  const text = 'Look: <img src="x" onerror="globalThis.ran = true"> [here](javascript:globalThis.ran=true) and [there](https://example.com/).';
+  const server = await serverFor(t, 'answers', text);
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await choose(page, server.url, KEY);
+  await ask(page, 'Good morning');
+  await answered(page);
+  await page.getByText('<img src="x" onerror="globalThis.ran = true">').waitFor();
+  const links = page.locator('.text a');
+  assert.deepEqual(await links.evaluateAll((found) => found.map(({ href, rel }) => [href, rel])), [['https://example.com/', 'noopener noreferrer']]);
+  assert.equal(await page.locator('.text img').count(), 0);
+  assert.equal(await page.evaluate(() => globalThis.ran), undefined);
+  await context.close();
+});
+
+test('card_4_a_question_hides_nothing_of_a_call', async (t) => {
+  const input = { command: 'ls \u202e#txt.exe\u0007', timeout: 5, run_in_background: true };
+  const server = await serverFor(t, 'answers', { name: 'Bash', input });
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await choose(page, server.url, KEY);
+  await ask(page, 'Good morning');
+  const asked = question(page, 'Bash');
+  assert.equal(await asked.getByRole('group', { name: 'Command of Bash' }).textContent(), 'ls \\u{202e}#txt.exe\\u{7}');
+  const rest = await asked.getByRole('group', { name: 'Input of Bash' }).textContent();
+  assert.deepEqual(JSON.parse(rest), { timeout: 5, run_in_background: true });
+  await asked.getByRole('button', { name: 'Deny' }).click();
+  await answered(page);
   await context.close();
 });
 

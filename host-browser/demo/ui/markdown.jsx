@@ -74,7 +74,7 @@ function inline({ tokens, text }) {
 /** Leads away only where a person would expect it: to the web, in a new tab, that knows nothing of this one. */
 function Link({ href, tokens, text }) {
   if (!/^(https?|mailto):/.test(href)) return inline({ tokens, text });
-  return <a href={href} target="_blank" rel="noopener noreferrer">{inline({ tokens, text })}</a>;
+  return <a href={href} title={href} target="_blank" rel="noopener noreferrer">{inline({ tokens, text })}</a>;
 }
 
 /** The lexer escapes some texts for HTML, which is not made here. */

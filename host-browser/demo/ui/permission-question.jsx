@@ -1,6 +1,6 @@
 /** May this call run? The person sees all of it, and what each answer means later. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { changeLine } from '../model/tool-input.js';
+import { changeLine, restOf, visible } from '../model/tool-input.js';
 import { Change, changeOf } from './change.jsx';
 
 export function PermissionQuestion({ conversation, question }) {
@@ -13,25 +13,17 @@ export function PermissionQuestion({ conversation, question }) {
     if (!activeElement?.matches('input, textarea, select') || activeElement.id === 'prompt') heading.current.focus();
   }, []);
   const answer = (decision) => conversation.answer(question, decision);
-  const change = changeOf({ name: tool, input });
   const title = `question-${question.entry.id}`;
   return (
     <section class="question" aria-labelledby={title}>
       <h3 id={title} ref={heading} tabindex={-1}>May {tool} run?</h3>
       <p>Asked because {reason}{blockedPath && <> (<code>{blockedPath}</code>)</>}.</p>
-      {change ? (
-        <>
-          <p><code>{change.path}</code></p>
-          <Change {...change} />
-        </>
-      ) : (
-        <pre tabindex={0} role="group" aria-label={`Input of ${tool}`}>{input.command ?? JSON.stringify(input, undefined, 2)}</pre>
-      )}
+      <Asked tool={tool} input={input} />
       <div class="answers">
         <button class="primary" onClick={() => answer({ behavior: 'allow' })}>Allow once</button>
         {question.suggestions.map((suggestion) => (
           <button onClick={() => answer({ behavior: 'allow', change: suggestion })}>
-            Allow always: <code>{changeLine(suggestion)}</code>
+            Allow always: <code>{visible(changeLine(suggestion))}</code>
           </button>
         ))}
       </div>
@@ -47,5 +39,20 @@ export function PermissionQuestion({ conversation, question }) {
         <button class="danger">Deny</button>
       </form>
     </section>
+  );
+}
+
+/** All that the call would do: nothing of its input is left out, and no character is hidden. */
+function Asked({ tool, input }) {
+  const change = changeOf({ name: tool, input });
+  const isCommand = tool === 'Bash' && typeof input.command === 'string';
+  const rest = change || isCommand ? restOf({ name: tool, input }) : input;
+  return (
+    <>
+      {change && <p><code>{visible(change.path)}</code></p>}
+      {change && <Change {...change} />}
+      {isCommand && <pre tabindex={0} role="group" aria-label={`Command of ${tool}`}>{visible(input.command)}</pre>}
+      {rest && <pre tabindex={0} role="group" aria-label={`Input of ${tool}`}>{visible(JSON.stringify(rest, undefined, 2))}</pre>}
+    </>
   );
 }

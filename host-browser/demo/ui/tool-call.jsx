@@ -1,5 +1,5 @@
 /** A tool call: what it is to do, what was decided about it, and what came of it. */
-import { inputLine } from '../model/tool-input.js';
+import { inputLine, visible } from '../model/tool-input.js';
 import { textOf } from '../model/journal.js';
 import { Change, changeOf } from './change.jsx';
 
@@ -11,7 +11,7 @@ export function ToolCall({ call, isAsked }) {
       <summary>
         <span class="mark" aria-hidden="true">{state.mark}</span>
         <span class="name">{call.name}</span>
-        <span class="input">{inputLine(call.input)}</span>
+        <span class="input">{visible(inputLine(call.input))}</span>
         <span class="state">{state.text}</span>
       </summary>
       {change ? <Change {...change} /> : <Block label={`Input of ${call.name}`} text={JSON.stringify(call.input, undefined, 2)} />}
