@@ -30,12 +30,12 @@ export class Database {
     }
   }
 
-  /** @returns {Promise<Map<string, string>>} texts by their paths */
+  /** @returns {Promise<Map<string, Uint8Array | null>>} contents by their paths; `null` of a file that is gone */
   async files() {
     if (!this.#connection) return new Map(this.#memory.files);
     const table = this.#table('files', 'readonly');
-    const [paths, texts] = await Promise.all([answered(table.getAllKeys()), answered(table.getAll())]);
-    return new Map(paths.map((path, index) => [path, texts[index]]));
+    const [paths, contents] = await Promise.all([answered(table.getAllKeys()), answered(table.getAll())]);
+    return new Map(paths.map((path, index) => [path, contents[index]]));
   }
 
   async file(path) {
@@ -43,9 +43,9 @@ export class Database {
     return answered(this.#table('files', 'readonly').get(path));
   }
 
-  async putFile(path, text) {
-    if (!this.#connection) this.#memory.files.set(path, text);
-    else await answered(this.#table('files', 'readwrite').put(text, path));
+  async putFile(path, bytes) {
+    if (!this.#connection) this.#memory.files.set(path, bytes);
+    else await answered(this.#table('files', 'readwrite').put(bytes, path));
   }
 
   async clearFiles() {

@@ -2,11 +2,14 @@
 import { MemoryFileSystem } from 'windlass';
 import { Changing } from './changes.js';
 
+/** Kept in the place of a file that is gone. */
+const REMOVED = null;
+
 export class Workspace extends Changing {
   #database;
   #original;
   #channel = new BroadcastChannel('windlass-demo-files');
-  /** What is kept, by path: whatever differs was changed. */
+  /** What is kept, by path: whatever differs was changed, and what is `undefined` is gone. */
   #kept = new Map();
   /** Why changes last only as long as the tab. */
   problem;
@@ -25,12 +28,10 @@ export class Workspace extends Changing {
     const kept = await database.files();
     for (const { path, text, modified } of workspace.#original) {
       const full = `${bundle.cwd}/${path}`;
-      workspace.files.writeFile(full, text, { modified });
-      workspace.#kept.set(full, text);
+      if (!kept.has(full)) workspace.#put(full, text, { modified });
     }
-    for (const [path, text] of kept) {
-      workspace.files.writeFile(path, text);
-      workspace.#kept.set(path, text);
+    for (const [path, bytes] of kept) {
+      if (bytes !== REMOVED) workspace.#put(path, bytes);
     }
     workspace.#channel.onmessage = ({ data: path }) => workspace.#take(path);
     return workspace;
@@ -42,8 +43,18 @@ export class Workspace extends Changing {
     return this.files.paths().filter((path) => path.startsWith(within)).map((path) => path.slice(within.length));
   }
 
+  /** The text of a file; `undefined` if there is none, or if it is no text. */
   text(path) {
-    return this.files.readText(`${this.cwd}/${path}`);
+    const bytes = this.files.readFile(`${this.cwd}/${path}`);
+    try {
+      return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  has(path) {
+    return this.files.readFile(`${this.cwd}/${path}`) !== undefined;
   }
 
   /** What the person wrote. */
@@ -54,12 +65,13 @@ export class Workspace extends Changing {
 
   /** Keeps what was changed since, by tools or the person. */
   async keepChanges() {
-    const changed = this.files.paths().filter((path) => this.files.readText(path) !== this.#kept.get(path));
+    const paths = new Set([...this.files.paths(), ...this.#kept.keys()]);
+    const changed = [...paths].filter((path) => !same(this.files.readFile(path), this.#kept.get(path)));
     if (changed.length === 0) return;
-    for (const path of changed) this.#kept.set(path, this.files.readText(path));
+    for (const path of changed) this.#kept.set(path, this.files.readFile(path));
     try {
       for (const path of changed) {
-        await this.#database.putFile(path, this.#kept.get(path));
+        await this.#database.putFile(path, this.#kept.get(path) ?? REMOVED);
         this.#channel.postMessage(path);
       }
       this.problem = undefined;
@@ -78,10 +90,20 @@ export class Workspace extends Changing {
 
   /** Another tab has changed a file. */
   async #take(path) {
-    const text = await this.#database.file(path);
-    if (text === undefined || text === this.files.readText(path)) return;
-    this.#kept.set(path, text);
-    this.files.writeFile(path, text);
+    const bytes = await this.#database.file(path);
+    // What it has removed is gone here when the page is loaded again.
+    if (bytes === undefined || bytes === REMOVED || same(bytes, this.files.readFile(path))) return;
+    this.#put(path, bytes);
     this.changed();
   }
+
+  /** A file as it is kept. */
+  #put(path, content, options) {
+    this.files.writeFile(path, content, options);
+    this.#kept.set(path, this.files.readFile(path));
+  }
+}
+
+function same(a, b) {
+  return a === b || (a !== undefined && a.length === b?.length && a.every((byte, index) => byte === b[index]));
 }

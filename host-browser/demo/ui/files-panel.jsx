@@ -14,9 +14,11 @@ export function FilesPanel({ workspace }) {
       </nav>
       {workspace.problem && <p class="note bad" role="alert">{workspace.problem}</p>}
       <NewFile workspace={workspace} open={open} />
-      {opened
-        ? <Editor key={opened.path} workspace={workspace} opened={opened} change={setOpened} />
-        : <p class="faint">Choose a file to read or change it. The agent works on the same files.</p>}
+      {!opened && <p class="faint">Choose a file to read or change it. The agent works on the same files.</p>}
+      {opened && workspace.text(opened.path) === undefined && <p class="note"><code>{opened.path}</code> is no text, so it is not shown.</p>}
+      {opened && workspace.text(opened.path) !== undefined && (
+        <Editor key={opened.path} workspace={workspace} opened={opened} change={setOpened} />
+      )}
     </div>
   );
 }
@@ -63,7 +65,7 @@ function NewFile({ workspace, open }) {
     const name = path.trim().replace(/^\/+/, '');
     const isPath = name && name.split('/').every((part) => part && part !== '.' && part !== '..');
     if (!isPath) setProblem('A file needs a name such as notes/today.md.');
-    else if (workspace.text(name) !== undefined) setProblem(`${name} is there already.`);
+    else if (workspace.has(name)) setProblem(`${name} is there already.`);
     else {
       setProblem(undefined);
       setPath('');
