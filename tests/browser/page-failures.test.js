@@ -104,6 +104,18 @@ test('card_4_a_connection_that_breaks_in_the_middle_loses_nothing', async (t) =>
   await context.close();
 });
 
+test('card_4_a_session_that_has_cost_its_budget_says_so', async (t) => {
+  const server = await serverFor(t, 'answers', { name: 'Read', input: { file_path: '/shop/README.md' } });
+  const context = await site.visitor();
+  const page = await tab(context, site.url);
+  await choose(page, server.url, KEY);
+  await page.getByLabel('What a session may cost').fill('0.000001');
+  await ask(page, 'Good morning');
+  await onlyAlert(page, 'The session has cost more than its budget of $0.000001.');
+  assert.equal(server.requests.length, 1);
+  await context.close();
+});
+
 test('card_4_what_a_model_writes_becomes_no_markup', async (t) => {
   const text = 'Look: <img src="x" onerror="globalThis.ran = true"> [here](javascript:globalThis.ran=true) and [there](https://example.com/).';
   const server = await serverFor(t, 'answers', text);

@@ -58,6 +58,11 @@ visit('card_4_a_denied_call_does_not_run_and_the_model_is_told_why', async (page
   assert.deepEqual(await calls(page), ['Write denied by you']);
   await page.locator('.call').getByText('You denied it: No changelogs here.').waitFor();
   await page.getByText('That was refused').waitFor();
+  // What the model thought is folded.
+  const thought = page.getByText('The project has no CHANGELOG.md yet. One entry');
+  assert.equal(await thought.isVisible(), false);
+  await page.getByText('Thinking', { exact: true }).click();
+  await thought.waitFor();
   const files = await panel(page, 'Files');
   assert.equal(await files.getByRole('button', { name: 'CHANGELOG.md' }).count(), 0);
 });

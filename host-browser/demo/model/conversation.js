@@ -1,7 +1,7 @@
 /** The session that the page shows: it asks, keeps the journal, and puts questions of permission to the person. */
 import { Agent } from 'windlass';
 import { Changing } from './changes.js';
-import { explained } from './failures.js';
+import { endExplained, explained } from './failures.js';
 import { testsStay } from './hook.js';
 import { entriesOf, isCutOff } from './journal.js';
 import { modelOptions } from './models.js';
@@ -285,9 +285,10 @@ export class Conversation extends Changing {
     if (text) this.#record({ kind: 'partial', text });
   }
 
-  #explanation({ type, is_error: isError, errors }) {
-    if (type !== 'result' || !isError || !errors?.length || errors[0] === 'interrupted') return {};
-    return { explained: explained(errors.join('; '), this.#parts.settings) };
+  #explanation(message) {
+    const { type, is_error: isError, errors } = message;
+    if (type !== 'result' || !isError || errors?.[0] === 'interrupted') return {};
+    return { explained: endExplained(message, this.#parts.settings) };
   }
 
   #fail(error) {

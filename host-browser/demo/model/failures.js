@@ -23,3 +23,11 @@ export function explained(said, settings) {
   }
   return said;
 }
+
+/** The same for results that say how they ended. */
+export function endExplained({ subtype, errors = [] }, settings) {
+  if (subtype === 'error_max_budget_usd') {
+    return `The session has cost more than its budget of $${settings.budget}. Raise it under Settings, and say “Go on”.`;
+  }
+  return explained(errors.length > 0 ? errors.join('; ') : subtype, settings);
+}

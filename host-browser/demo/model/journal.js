@@ -129,7 +129,7 @@ class View {
     this.cost = message.total_cost_usd;
     const interrupted = message.errors?.length === 1 && message.errors[0] === 'interrupted';
     if (interrupted) this.#note('info', 'You stopped it here.');
-    else if (message.is_error) this.#note('bad', explained ?? message.errors?.join('; ') ?? message.subtype);
+    else if (message.is_error) this.#note('bad', explained ?? message.subtype);
     for (const call of this.#calls.values()) call.isOver = true;
     this.items.push({ type: 'end', message });
   }

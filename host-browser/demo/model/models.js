@@ -18,6 +18,10 @@ export async function modelOptions(settings, { cwd, fast }) {
     model: settings.modelName,
     // The key is the visitor's own: they typed it into this tab.
     ...(settings.apiKey ? { apiKey: settings.apiKey, dangerouslyAllowBrowser: true } : {}),
+    maxBudgetUsd: settings.budget,
+    systemPrompt:
+      `You are a coding agent in a web page. The project is in ${cwd}. There is no shell: Bash only repeats what ` +
+      '`python3 -m unittest -q` answered once, for the project with its bug and without it.',
     retry: RETRY,
   };
 }

@@ -8,6 +8,8 @@ const DEFAULTS = {
   model: 'scripted',
   baseUrl: 'https://api.anthropic.com',
   modelName: 'claude-sonnet-4-6',
+  /** US dollars that a session may cost where a server is asked. */
+  budget: 1,
   permissionMode: 'default',
   protectsTests: true,
   theme: 'system',

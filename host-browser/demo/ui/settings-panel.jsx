@@ -104,6 +104,17 @@ function Endpoint({ settings }) {
           }}
         />
       </p>
+      <p>
+        <label for="budget">What a session may cost, in US dollars</label>
+        <input
+          id="budget"
+          type="number"
+          min={0}
+          step="any"
+          value={settings.budget}
+          onChange={({ target }) => target.value > 0 && settings.set({ budget: Number(target.value) })}
+        />
+      </p>
       <p class="faint">
         The key stays in the memory of this tab, is sent to this address and nowhere else, and is gone when the tab is closed or loaded
         again. Files of the workspace that the model reads are sent there, too.
