@@ -1,7 +1,7 @@
 /** The demo page, as a person uses it: asks, answers questions, stops, edits, comes back, forks, looks back. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { answered, ask, calls, editor, open, panel, question, started, tab } from './page/visit.js';
+import { answered, ask, calls, editor, open, panel, question, started, tab, triedUntilOpen } from './page/visit.js';
 
 let site;
 before(async () => {
@@ -179,6 +179,7 @@ visit('card_4_a_tab_that_was_closed_in_the_middle_of_an_answer_offers_to_go_on',
   const url = page.url();
   await page.close();
   const again = await tab(context, url);
+  await triedUntilOpen(again);
   await again.getByText('The tab was closed in the middle of this answer').waitFor();
   await again.getByRole('button', { name: 'Go on' }).click();
   await question(again, 'Bash').getByRole('button', { name: 'Allow once' }).click();
@@ -260,7 +261,7 @@ visit('card_4_a_session_has_one_tab_and_the_other_forks_it', async (page, contex
   const third = await tab(context, page.url());
   await third.getByText('open in another tab').waitFor();
   await page.close();
-  await third.getByRole('button', { name: 'Try again' }).click();
+  await triedUntilOpen(third);
   await ask(third, 'And now?');
   await answered(third, 2);
 });

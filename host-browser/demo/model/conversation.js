@@ -1,12 +1,16 @@
 /** The session that the page shows: it asks, keeps the journal, and puts questions of permission to the person. */
 import { Agent } from 'windlass';
 import { Changing } from './changes.js';
-import { endExplained, explained } from './failures.js';
+import { endExplained, explained, isBusy } from './failures.js';
 import { testsStay } from './hook.js';
 import { entriesOf, isCutOff } from './journal.js';
 import { modelOptions } from './models.js';
 import { recordedBash } from './recorded-bash.js';
 import { changeLine, ruleText } from './tool-input.js';
+
+/** How often a session is tried that another tab has: of a tab that is being closed or loaded again, the browser ends the lock late. */
+const OPENING_TRIES = 6;
+const OPENING_PAUSE_MS = 200;
 
 export class Conversation extends Changing {
   /** What has happened: see `journal.js`. */
@@ -194,15 +198,27 @@ export class Conversation extends Changing {
   async #start(going) {
     this.#going = going;
     try {
-      const agent = await this.#agent(going);
-      this.#madeOf = this.#fingerprint();
-      this.#session = agent.session();
-      this.id = await this.#session.id();
+      await this.#opened(going);
     } catch (error) {
-      this.#session = undefined;
       this.problem = explained(error.message, this.#parts.settings);
     }
     this.changed();
+  }
+
+  async #opened(going) {
+    for (let tries = 1; ; tries += 1) {
+      const agent = await this.#agent(going);
+      this.#madeOf = this.#fingerprint();
+      this.#session = agent.session();
+      try {
+        this.id = await this.#session.id();
+        return;
+      } catch (error) {
+        this.#session = undefined;
+        if (!isBusy(error.message) || tries === OPENING_TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, OPENING_PAUSE_MS));
+      }
+    }
   }
 
   async #agent(going) {

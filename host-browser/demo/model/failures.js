@@ -15,7 +15,7 @@ export function explained(said, settings) {
   if (/broke the connection|interrupted the stream/.test(said)) {
     return 'The connection broke in the middle of the answer, and so did the retries. What was complete is kept: say “Go on”.';
   }
-  if (/written by somebody else|open elsewhere/.test(said)) {
+  if (isBusy(said)) {
     return 'This session is open in another tab, and only one tab can write to it. Close it there, or fork it and go on in the copy.';
   }
   if (/storage .*is full|no room/.test(said)) {
@@ -24,7 +24,12 @@ export function explained(said, settings) {
   return said;
 }
 
-/** The same for results that say how they ended. */
+/** Whether a session cannot be opened because another tab has it. */
+export function isBusy(said) {
+  return /written by somebody else|open elsewhere/.test(said);
+}
+
+/** What a person reads of a result that is an error. */
 export function endExplained({ subtype, errors = [] }, settings) {
   if (subtype === 'error_max_budget_usd') {
     return `The session has cost more than its budget of $${settings.budget}. Raise it under Settings, and say “Go on”.`;

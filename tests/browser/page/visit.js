@@ -61,6 +61,18 @@ export async function started(page) {
   await page.getByRole('region', { name: 'What was said' }).waitFor();
 }
 
+/** Tries to open a session whose tab was closed, whose lock the browser ends in its own time. */
+export async function triedUntilOpen(page) {
+  const isOpen = () => document.querySelector('.composer .primary:not(:disabled)') !== null;
+  for (let tries = 0; tries < 20; tries += 1) {
+    // Either it is open, or the page says that it is not.
+    await page.waitForFunction(() => document.querySelector('.composer .primary:not(:disabled), [role=alert]') !== null);
+    if (await page.evaluate(isOpen)) return;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  }
+}
+
 export async function ask(page, prompt) {
   await page.getByRole('textbox', { name: 'Prompt' }).fill(prompt);
   await page.getByRole('button', { name: 'Send' }).click();
