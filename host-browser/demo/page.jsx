@@ -66,7 +66,8 @@ start().catch((error) => {
   const said = document.createElement('p');
   said.setAttribute('role', 'alert');
   said.className = 'note bad';
-  said.textContent = `The page cannot start: ${error.message}. It needs a browser of the last years with WebAssembly, and all of its files beside it.`;
+  const needs = 'It needs a browser of the last years with WebAssembly, and all of its files beside it.';
+  said.textContent = `The page cannot start: ${error.message}. ${needs}`;
   root.replaceChildren(said);
   throw error;
 });

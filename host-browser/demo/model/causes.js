@@ -12,7 +12,7 @@ export function described(entry, entries) {
     case 'partial':
       return { title: 'Text that was cut off', cause: 'The answer ended before this block was complete, so the session does not keep it.' };
     case 'question':
-      return { title: `Question: may ${entry.tool} run?`, cause: `Asked because ${entry.reason}${entry.blockedPath ? ` (${entry.blockedPath})` : ''}.` };
+      return question(entry);
     case 'answer':
       return answer(entry);
     case 'log':
@@ -24,6 +24,11 @@ export function described(entry, entries) {
     default:
       return { title: entry.kind };
   }
+}
+
+function question({ tool, reason, blockedPath }) {
+  const place = blockedPath ? ` (${blockedPath})` : '';
+  return { title: `Question: may ${tool} run?`, cause: `Asked because ${reason}${place}.` };
 }
 
 function answer({ behavior, changes, reason }) {

@@ -23,7 +23,10 @@ export async function imported(origin, text) {
 async function served() {
   const { serviceWorker } = navigator;
   if (!serviceWorker) {
-    throw new Error('The browser has no service workers here, without which no component can be loaded: serve the page by https or from this machine, outside a private window.');
+    throw new Error(
+      'The browser has no service workers here, without which no component can be loaded: serve the page by https or from this ' +
+        'machine, outside a private window.',
+    );
   }
   await serviceWorker.register('module-server.js');
   const { active } = await serviceWorker.ready;

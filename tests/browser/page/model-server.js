@@ -58,8 +58,8 @@ function answer(manner, content, request, response, cors) {
 const USAGE = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 30, cache_creation_input_tokens: 0 };
 
 function started() {
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-6', content: [], stop_reason: null, stop_sequence: null, usage: USAGE };
-  return { type: 'message_start', message };
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-6' };
+  return { type: 'message_start', message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage: USAGE } };
 }
 
 function ended(reason) {
