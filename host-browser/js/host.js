@@ -1,4 +1,6 @@
 /** What a session is driven with: the object behind `WasmHost` of the core. */
+import { runOnFiles } from './call-files.js';
+import { absolute } from './file-path.js';
 
 export class Host {
   #parts;
@@ -10,7 +12,7 @@ export class Host {
    * @param {object} parts
    * @param {object} parts.clock
    * @param {import('./http.js').Endpoint} parts.endpoint
-   * @param {import('./memory-file-system.js').MemoryFileSystem} [parts.files]
+   * @param {object} [parts.files] a `FileSystem`
    * @param {string} parts.cwd
    * @param {Map<string, object>} parts.tools by name: `{ plugin }` or what `tool` makes
    * @param {import('./hooks.js').Hooks} parts.hooks
@@ -52,7 +54,7 @@ export class Host {
     if (found.plugin) {
       const { readOnly } = found.plugin.tools.find(({ name }) => name === call.name).annotations ?? {};
       const grant = found.plugin.roles.added(call.grant, Boolean(readOnly), this.#parts.denied);
-      return found.plugin.call(call, input, this.#offered(found.plugin, grant, progress));
+      return found.plugin.call(call, input, this.#offered(found.plugin, grant, signal, progress));
     }
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
@@ -70,17 +72,17 @@ export class Host {
     const { cwd } = this.#parts;
     const host = (plugin) => {
       const roots = plugin.directories;
-      return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny: [] }, false, {}));
+      return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny: [] }, false, {}), signal);
     };
     return this.#parts.hooks.run(callJson, { signal, host });
   }
 
   /** What a run of a component may use. */
-  #offered(plugin, grant, progress = () => {}) {
+  #offered(plugin, grant, signal, progress = () => {}) {
     const { clock, files, log = () => {} } = this.#parts;
     if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
     return {
-      files: (count) => files.granted(grant, count),
+      files: (attempt) => runOnFiles(files, grant, signal, attempt),
       state: this.#states.get(plugin),
       progress,
       during: (work) => clock.during?.(work),
@@ -134,19 +136,4 @@ export class Host {
   warning(text) {
     this.#parts.warn(text);
   }
-}
-
-/**
- * A path as rules judge it: absolute, without `.` and `..`. There are no links here, so that is the real one.
- * @param {string} cwd
- * @param {string} path
- */
-export function absolute(cwd, path) {
-  if (path.includes('\0')) throw new Error(`the path ${JSON.stringify(path)} contains a NUL character`);
-  const names = [];
-  for (const name of (path.startsWith('/') ? path : `${cwd}/${path}`).split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  }
-  return `/${names.join('/')}`;
 }

@@ -1,9 +1,11 @@
 /** windlass in JavaScript: an agent inside a page, a Node program or an edge worker. */
+import type { FileSystem } from './file-system.js';
 import type { Message, ResultMessage } from './messages.js';
 import type { Plugin } from './plugin.js';
 import type { SessionSnapshot, SessionStore } from './stored-sessions.js';
 import type { Tool } from './tool.js';
 
+export * from './file-system.js';
 export * from './messages.js';
 export * from './plugin.js';
 export * from './stored-sessions.js';
@@ -49,8 +51,8 @@ export interface AgentOptions {
   hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
   /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */
   includeHookEvents?: boolean;
-  /** The files that the tools of plugins work on; an empty tree if left out. */
-  files?: MemoryFileSystem;
+  /** The files that the tools of plugins work on; an empty tree in memory if left out. */
+  files?: FileSystem;
   /** The working directory: absolute; default `/`. */
   cwd?: string;
   /** Further directories that count as the working directory does: absolute. */
@@ -295,7 +297,7 @@ export type Prompt = string | Array<Record<string, unknown> & { type: string }>;
 export class Agent {
   constructor(options?: AgentOptions);
   /** The files that the tools of its plugins work on. */
-  readonly files: MemoryFileSystem | undefined;
+  readonly files: FileSystem | undefined;
   /** Asks in a session of its own; gives the messages as they come. */
   query(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
   /** Asks in a session of its own; gives the result message. A run that failed has a result too. */
@@ -371,17 +373,6 @@ export interface Run extends AsyncIterableIterator<Message> {
   result(): Promise<ResultMessage>;
   /** The messages as lines of JSON, byte for byte as the core wrote them. */
   lines(): AsyncGenerator<string, void>;
-}
-
-/** A directory tree in memory. */
-export class MemoryFileSystem {
-  constructor(options?: { files?: Record<string, string | Uint8Array>; clock?: Pick<Clock, 'wall'> });
-  /** Puts a file in place, with the directories it needs. */
-  writeFile(path: string, content: string | Uint8Array, options?: { modified?: number }): void;
-  readFile(path: string): Uint8Array | undefined;
-  readText(path: string): string | undefined;
-  /** The absolute paths of all files, sorted. */
-  paths(): string[];
 }
 
 /** A module of WebAssembly: compiled, its bytes, an answer that brings them, or its address; relative ones are those of the page. */

@@ -14,9 +14,12 @@
 export { Agent } from './agent.js';
 export { SystemClock } from './clock.js';
 export { DurableObjectSessionStore } from './durable-object-session-store.js';
+export { FileSystemError } from './file-system.js';
 export { IndexedDbSessionStore } from './indexed-db-session-store.js';
 export { MemoryFileSystem } from './memory-file-system.js';
 export { MemorySessionStore } from './memory-session-store.js';
+export { OpfsFileSystem } from './opfs-file-system.js';
+export { PickedDirectoryFileSystem } from './picked-directory-file-system.js';
 export { Plugin, declarationOf } from './plugin.js';
 export { query } from './query.js';
 export { StoreError } from './session-store.js';

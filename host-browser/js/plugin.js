@@ -63,7 +63,7 @@ export class Plugin {
    *
    * @param {{ name: string, observed: object[] }} call
    * @param {string} input the input as the model spelled it
-   * @param {object} host what the call may use: see `importsOf`
+   * @param {object} host what the call may use: see `importsOf`; its `files` runs the component on them, as `runOnFiles` does
    */
   call({ name, observed }, input, host) {
     return this.#next(host, async () => {
@@ -109,16 +109,31 @@ export class Plugin {
         `The component ${this.name} trapped ${MOST_TRAPS} times in a row, and runs again when it is loaded anew`,
       );
     }
-    const instance = await this.#instantiate((path) => this.#compiled(path), importsOf(this.#may, host));
+    const told = { progress: onceTold(host.progress), log: onceTold(host.log) };
+    const { result, failure } = await host.files((files) => {
+      return this.#attempt({ ...host, progress: told.progress(), log: told.log() }, files, enter);
+    });
+    if (failure !== undefined) throw new Error(failure);
+    return result;
+  }
+
+  /** Runs it on files that may be incomplete; nothing of it counts then. */
+  async #attempt(host, files, enter) {
+    const state = new Map(host.state);
+    const imports = importsOf(this.#may, { ...host, files: files.filesystem, state });
+    const instance = await this.#instantiate((path) => this.#compiled(path), imports);
     try {
       const result = enter(instance);
       this.#traps = 0;
-      return result;
+      return { result };
     } catch (cause) {
+      if (!files.isComplete()) return {};
       // What a function with an error in its type returned: the component works.
-      if (cause?.payload !== undefined) throw new Error(String(cause.payload).slice(0, 16 << 10));
+      if (cause?.payload !== undefined) return { failure: String(cause.payload).slice(0, 16 << 10) };
       this.#traps += 1;
       throw new Error(`The component ${this.name} stopped in the middle of the call: ${cause?.message ?? cause}`, { cause });
+    } finally {
+      if (files.isComplete()) replaceAll(host.state, state);
     }
   }
 
@@ -159,6 +174,25 @@ function granted(name, declared, grant) {
   const files = most === 0 ? [] : within;
   const roles = new RoleDirectories(declared.directories ?? [], grant.roles ?? {}, files, refuse);
   return { roots: files, roles, env, state: Boolean(grant.state) };
+}
+
+/** For what is told from the beginning in each attempt: a function for each of them that passes on what is new. */
+function onceTold(tell) {
+  let most = 0;
+  return () => {
+    let count = 0;
+    return (...told) => {
+      count += 1;
+      if (count <= most) return;
+      most = count;
+      tell(...told);
+    };
+  };
+}
+
+function replaceAll(entries, others) {
+  entries?.clear();
+  for (const [key, value] of others) entries.set(key, value);
 }
 
 /** What writes files changes something, whatever it says of itself. */

@@ -1,7 +1,9 @@
 /** What a component sees of the files of an agent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { files, windlass } from './package-under-test.js';
+import { files, load, windlass } from './package-under-test.js';
+
+const { runOnFiles } = await load('call-files.js');
 
 const plugin = await files.fileTools();
 await windlass.init();
@@ -26,10 +28,15 @@ const GRANT = {
   ],
 };
 
+/** What a component that was granted this holds. */
+async function directoryOf(fileSystem, grant = GRANT) {
+  return runOnFiles(fileSystem, grant, undefined, ({ filesystem }) => filesystem().roots()[0].directory);
+}
+
 /** Calls a tool of the component as the core would. */
 async function call(fileSystem, name, input, { grant = GRANT, observed = [] } = {}) {
   const request = { name, observed };
-  const host = { files: (count) => fileSystem.granted(grant, count) };
+  const host = { files: (attempt) => runOnFiles(fileSystem, grant, undefined, attempt) };
   const result = JSON.parse(await plugin.call(request, JSON.stringify(input), host));
   const text = result.content.map((block) => block.text).join('\n');
   return { ...result, text };
@@ -115,23 +122,23 @@ test('a grant of one file shows that file and nothing beside it', async () => {
   assert.equal(fs.readText('/new/deep/file.txt'), 'x');
 });
 
-test('the component itself is refused by the directory it holds', () => {
-  const [root] = project().granted(GRANT).roots();
+test('the component itself is refused by the directory it holds', async () => {
+  const directory = await directoryOf(project());
   for (const path of ['..', '../elsewhere', '/w/a.txt', 'deep/../../elsewhere/d.txt']) {
-    assert.throws(() => root.directory.read(path, 0, 9), (thrown) => thrown === 'not-found', path);
+    assert.throws(() => directory.read(path, 0, 9), (thrown) => thrown === 'not-found', path);
   }
-  assert.throws(() => root.directory.read('a\0b', 0, 9), (thrown) => thrown === 'invalid');
-  assert.throws(() => root.directory.read('a.txt', -1, 9), (thrown) => thrown === 'invalid');
-  assert.throws(() => root.directory.read('a.txt', 0.5, 9), (thrown) => thrown === 'invalid');
-  assert.throws(() => root.directory.read('a.txt/x', 0, 9), (thrown) => thrown === 'not-directory');
-  assert.throws(() => root.directory.list('a.txt', undefined, false), (thrown) => thrown === 'not-directory');
-  assert.throws(() => root.directory.write('deep', new Uint8Array(), {}), (thrown) => thrown === 'is-directory');
-  assert.throws(() => root.directory.remove('deep'), (thrown) => thrown === 'exists');
+  assert.throws(() => directory.read('a\0b', 0, 9), (thrown) => thrown === 'invalid');
+  assert.throws(() => directory.read('a.txt', -1, 9), (thrown) => thrown === 'invalid');
+  assert.throws(() => directory.read('a.txt', 0.5, 9), (thrown) => thrown === 'invalid');
+  assert.throws(() => directory.read('a.txt/x', 0, 9), (thrown) => thrown === 'not-directory');
+  assert.throws(() => directory.list('a.txt', undefined, false), (thrown) => thrown === 'not-directory');
+  assert.throws(() => directory.write('deep', new Uint8Array(), {}), (thrown) => thrown === 'is-directory');
+  assert.throws(() => directory.remove('deep'), (thrown) => thrown === 'exists');
 });
 
-test('a write keeps to its conditions', () => {
+test('a write keeps to its conditions', async () => {
   const fs = project();
-  const [{ directory }] = fs.granted(GRANT).roots();
+  const directory = await directoryOf(fs);
   const bytes = new TextEncoder().encode('new');
   assert.throws(() => directory.write('a.txt', bytes, { createNew: true }), (thrown) => thrown === 'exists');
   assert.throws(
@@ -143,10 +150,10 @@ test('a write keeps to its conditions', () => {
   assert.equal(fs.readText('/w/x/y.txt'), 'new');
 });
 
-test('a listing is sorted by name, in pages, and leaves out what is denied', () => {
+test('a listing is sorted by name, in pages, and leaves out what is denied', async () => {
   const many = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`/w/many/${i}.txt`, '']));
   const fs = new windlass.MemoryFileSystem({ files: { ...many, '/w/\u{1f600}': '', '/w/\uff5a': '', '/w/.env': '' } });
-  const [{ directory }] = fs.granted(GRANT).roots();
+  const directory = await directoryOf(fs);
   const names = directory.list('', undefined, false).entries.map((entry) => entry.name);
   assert.deepEqual(names, ['many', '\uff5a', '\u{1f600}']);
   let count = 0;

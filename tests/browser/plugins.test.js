@@ -138,9 +138,11 @@ test('directories by role are reached as they were granted, whatever a call name
     ['Read(//logs/note.txt)', 'write /logs not-found +'],
     ['Edit(//logs/**)', 'write /logs read read-only'],
     ['Edit', 'write /logs read read-only'],
-    ['Read', 'write /logs not-found not-found'],
+    // A directory that is closed altogether is none that was granted.
+    ['Read'],
   ]) {
-    assert.deepEqual((await reachedByRole({ roles: { logs } }, { disallowedTools: [rule] })).slice(1), [told], rule);
+    const expected = told ? [told] : [];
+    assert.deepEqual((await reachedByRole({ roles: { logs } }, { disallowedTools: [rule] })).slice(1), expected, rule);
   }
 });
 

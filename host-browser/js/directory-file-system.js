@@ -1,0 +1,271 @@
+/** Files in a directory that the browser hands out (`FileSystemDirectoryHandle`): of its own storage, or one that a person picked. */
+import { absolute, childOf, namesOf, parentOf } from './file-path.js';
+import { FileSystemError, limitsOf } from './file-system.js';
+
+/**
+ * Nothing is found by asking for a name: on many platforms `.ENV` opens `.env`, or a short name a long one. A name is what a listing
+ * of its directory has.
+ */
+export class DirectoryFileSystem {
+  #directory;
+  #place;
+
+  /**
+   * @protected
+   * @param {FileSystemDirectoryHandle} directory stands at `/`
+   * @param {string} place its name for people and for locks
+   * @param {{ access?: 'read' | 'write', limits?: object }} options
+   */
+  constructor(directory, place, { access = 'write', limits = {} }) {
+    this.#directory = directory;
+    this.#place = place;
+    this.access = access;
+    this.limits = limits;
+    limitsOf(this);
+  }
+
+  async stat(path) {
+    const found = await this.#find(absolute('/', path));
+    if (!found) return undefined;
+    return found.handle.kind === 'directory' ? directoryStat() : fileStat(await this.#file(path, found.handle));
+  }
+
+  async list(path) {
+    const at = absolute('/', path);
+    const found = await this.#find(at);
+    if (found?.handle.kind !== 'directory') return undefined;
+    const handles = [];
+    await this.#told(at, async () => {
+      for await (const [name, handle] of found.handle.entries()) {
+        if (!isPartOfWrite(name)) handles.push([name, handle]);
+      }
+    });
+    const entries = await Promise.all(handles.map(([name, handle]) => this.#entry(childOf(at, name), name, handle)));
+    return entries.filter((entry) => entry);
+  }
+
+  async read(path) {
+    const at = absolute('/', path);
+    const found = await this.#find(at);
+    if (found?.handle.kind !== 'file') return undefined;
+    const file = await this.#file(at, found.handle);
+    if (!file) return undefined;
+    return { ...fileStat(file), content: new Uint8Array(await this.#told(at, () => file.arrayBuffer())) };
+  }
+
+  /** What other tabs change through this class meanwhile waits (Web Locks). Each file is replaced as a whole. */
+  async change(changes) {
+    const at = changes.map((change) => ({ ...change, path: absolute('/', change.path) }));
+    await locked(`windlass:files:${this.#place}`, async () => {
+      if (this.access !== 'write') throw new FileSystemError('not-allowed', `the files of ${this.#place} may only be read`);
+      for (const { path, replaces } of at) await this.#expect(path, replaces);
+      await this.#apply(at);
+    });
+  }
+
+  async #apply(changes) {
+    const made = [];
+    for (const change of changes) {
+      try {
+        await this.#make(change);
+      } catch (error) {
+        const before = made.length > 0 ? `changed before it: ${made.join(', ')}` : 'nothing was changed';
+        throw new FileSystemError(error.kind, `${error.message} (${before})`, { cause: error });
+      }
+      made.push(change.path);
+    }
+  }
+
+  async #expect(path, replaces) {
+    if (replaces === undefined) return;
+    const now = (await this.stat(path))?.version ?? null;
+    if (now !== replaces) throw new FileSystemError('changed', `${path} is not what it was when it was read`);
+  }
+
+  async #make({ type, path, content }) {
+    const parent = await this.#find(parentOf(path));
+    if (parent?.handle.kind !== 'directory') throw new FileSystemError('missing', `there is no directory ${parentOf(path)}`);
+    if (path === '/') throw new FileSystemError('exists', '/ is a directory that stays as it is');
+    const name = namesOf(path).at(-1);
+    const existing = await this.#child(path, parent.handle, name);
+    const make = { write: write, createDirectory, remove }[type];
+    if (!make) throw new TypeError(`there is no change of the type ${JSON.stringify(type)}`);
+    await this.#told(path, () => make(parent.handle, name, existing, { path, content }));
+  }
+
+  /** What is at a path: `{ handle }`. */
+  async #find(path) {
+    let found = { handle: this.#directory };
+    let at = '/';
+    for (const name of namesOf(path)) {
+      if (found?.handle.kind !== 'directory') return undefined;
+      at = childOf(at, name);
+      const handle = await this.#child(at, found.handle, name);
+      found = handle && { handle };
+    }
+    return found;
+  }
+
+  /** What has exactly this name in a directory. A name that the platform takes for another one is refused. */
+  async #child(path, directory, name) {
+    return this.#told(path, async () => {
+      const handle = await childNamed(directory, name);
+      if (!handle) return undefined;
+      for await (const other of directory.keys()) {
+        if (other === name) return handle;
+      }
+      // It may have gone meanwhile.
+      if (!(await childNamed(directory, name))) return undefined;
+      throw new FileSystemError('refused', `${path} is another spelling of a name that is there already: use the one that is listed`);
+    });
+  }
+
+  async #entry(path, name, handle) {
+    if (handle.kind === 'directory') return { name, ...directoryStat() };
+    const file = await this.#file(path, handle);
+    return file && { name, ...fileStat(file) };
+  }
+
+  /** The file of a handle, unless it has gone. */
+  async #file(path, handle) {
+    return this.#told(path, () => handle.getFile().catch(goneAs(undefined)));
+  }
+
+  /** Says what went wrong in terms of files. */
+  async #told(path, work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof FileSystemError || error?.name === undefined) throw error;
+      throw new FileSystemError(kindOf(error), `${path}: ${this.#reason(error)}`, { cause: error });
+    }
+  }
+
+  #reason({ name, message }) {
+    switch (name) {
+      case 'QuotaExceededError':
+        return 'the storage that the browser has for this page is full, or the disk is: delete what is not needed any more';
+      case 'NotAllowedError':
+      case 'SecurityError':
+        return `the browser does not let the page have it (${message}): ask the person for ${this.#place} again`;
+      case 'NoModificationAllowedError':
+      case 'InvalidStateError':
+        return 'it is being written by somebody else, perhaps another tab: try again';
+      case 'InvalidModificationError':
+        return 'the directory is not empty';
+      case 'TypeError':
+        return `the platform refuses the name (${message})`;
+      default:
+        return message;
+    }
+  }
+}
+
+const KINDS = {
+  QuotaExceededError: 'full',
+  NotAllowedError: 'not-allowed',
+  SecurityError: 'not-allowed',
+  NoModificationAllowedError: 'locked',
+  InvalidStateError: 'locked',
+  InvalidModificationError: 'not-empty',
+  NotFoundError: 'missing',
+  TypeError: 'refused',
+};
+
+function kindOf({ name }) {
+  return KINDS[name] ?? 'failed';
+}
+
+/** These interfaces say no time of directories, and a directory has no version. */
+function directoryStat() {
+  return { kind: 'directory', size: 0, modified: 0, version: '' };
+}
+
+function fileStat({ size, lastModified }) {
+  return { kind: 'file', size, modified: lastModified, version: `${lastModified}:${size}` };
+}
+
+/** Chromium writes beside a file first, and shows that. */
+function isPartOfWrite(name) {
+  return name.endsWith('.crswap');
+}
+
+/** What a directory has under a name, in the platform's own view of names. */
+async function childNamed(directory, name) {
+  try {
+    return await directory.getFileHandle(name);
+  } catch (error) {
+    if (error.name !== 'TypeMismatchError') return goneAs(undefined)(error);
+  }
+  return directory.getDirectoryHandle(name).catch(goneAs(undefined));
+}
+
+function goneAs(value) {
+  return (error) => {
+    if (error.name !== 'NotFoundError') throw error;
+    return value;
+  };
+}
+
+async function createDirectory(parent, name, existing, { path }) {
+  if (existing?.kind === 'file') throw new FileSystemError('exists', `${path} is a file`);
+  if (!existing) await parent.getDirectoryHandle(name, { create: true });
+}
+
+async function remove(parent, name, existing, { path }) {
+  if (!existing) throw new FileSystemError('missing', `there is no ${path}`);
+  await parent.removeEntry(name);
+}
+
+async function write(parent, name, existing, { path, content }) {
+  if (existing?.kind === 'directory') throw new FileSystemError('exists', `${path} is a directory`);
+  const handle = existing ?? (await parent.getFileHandle(name, { create: true }));
+  try {
+    await replace(parent, handle, content);
+  } catch (error) {
+    // An empty file is no part of a change that failed; why it failed counts more than that it stays.
+    if (!existing) await parent.removeEntry(name).catch(() => {});
+    throw error;
+  }
+}
+
+/** Replaces a content in one step: `createWritable` writes beside the file until it is closed. */
+async function replace(parent, handle, content) {
+  if (!handle.createWritable) {
+    await replaceByMove(parent, handle, content);
+    return;
+  }
+  const writing = await handle.createWritable();
+  try {
+    await writing.write(content);
+    await writing.close();
+  } catch (error) {
+    await writing.abort().catch(() => {});
+    throw error;
+  }
+}
+
+/** The same in browsers that write their own storage by a handle of workers only. */
+async function replaceByMove(parent, handle, content) {
+  if (!handle.createSyncAccessHandle || !handle.move) {
+    throw new FileSystemError('not-allowed', 'this browser writes its storage in workers only: run the agent in a Worker');
+  }
+  const beside = await parent.getFileHandle(`.windlass-${crypto.randomUUID()}.tmp`, { create: true });
+  try {
+    const access = await beside.createSyncAccessHandle();
+    try {
+      for (let at = 0; at < content.length; ) at += access.write(content.subarray(at), { at });
+      access.flush();
+    } finally {
+      access.close();
+    }
+    await beside.move(parent, handle.name);
+  } catch (error) {
+    await parent.removeEntry(beside.name).catch(() => {});
+    throw error;
+  }
+}
+
+async function locked(name, work) {
+  return globalThis.navigator?.locks ? navigator.locks.request(name, work) : work();
+}
