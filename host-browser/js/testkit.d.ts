@@ -1,4 +1,4 @@
-import type { Clock, ModuleSource, SessionStore } from './index.js';
+import type { Clock, FileSystem, ModuleSource, SessionStore } from './index.js';
 
 /** A model that follows a script (docs/scripted-model.md): give its `fetch` to an agent. */
 export class ScriptedModel {
@@ -26,6 +26,14 @@ export class VirtualClock implements Clock {
  * @param place gives a new, empty place for each check; its `store()` opens a store over it, as another tab or process would
  */
 export function checkStore(place: () => { store(): SessionStore | Promise<SessionStore> }): Promise<string[]>;
+
+/**
+ * Checks whether a file system keeps the contract of {@link FileSystem}, and whether components reach in it what they were granted and
+ * nothing else; gives what is broken, each a sentence. It writes up to 20 MB.
+ *
+ * @param place gives a new, empty place for each check; its `fileSystem()` opens a file system over it, as another tab or process would
+ */
+export function checkFileSystem(place: () => { fileSystem(): FileSystem | Promise<FileSystem> }): Promise<string[]>;
 
 /** Loads the test kit, where its module comes from somewhere else than the file beside it. */
 export function initTestkit(source?: ModuleSource): Promise<void>;

@@ -1,4 +1,5 @@
-/** For tests of agents: a model that follows a script, a clock that jumps, and the contract of stores as checks. */
+/** For tests of agents: a model that follows a script, a clock that jumps, and the contracts of stores and file systems as checks. */
+export { checkFileSystem } from './check-file-system.js';
 export { checkStore } from './check-store.js';
 export { ScriptedModel } from './scripted-model.js';
 export { VirtualClock } from './clock.js';
