@@ -88,7 +88,10 @@ export class DirectoryFileSystem {
     if (path === '/') throw new FileSystemError('exists', '/ is a directory that stays as it is');
     const name = namesOf(path).at(-1);
     const existing = await this.#child(path, parent.handle, name);
-    const make = { write: write, createDirectory, remove }[type];
+    if (!existing && (await this.#told(path, () => childNamed(parent.handle, name)))) {
+      throw new FileSystemError('refused', `${path} is another spelling of a name that is there already: use the one that is listed`);
+    }
+    const make = { write, createDirectory, remove }[type];
     if (!make) throw new TypeError(`there is no change of the type ${JSON.stringify(type)}`);
     await this.#told(path, () => make(parent.handle, name, existing, { path, content }));
   }
@@ -106,7 +109,7 @@ export class DirectoryFileSystem {
     return found;
   }
 
-  /** What has exactly this name in a directory. A name that the platform takes for another one is refused. */
+  /** What has exactly this name in a directory. */
   async #child(path, directory, name) {
     return this.#told(path, async () => {
       const handle = await childNamed(directory, name);
@@ -114,9 +117,7 @@ export class DirectoryFileSystem {
       for await (const other of directory.keys()) {
         if (other === name) return handle;
       }
-      // It may have gone meanwhile.
-      if (!(await childNamed(directory, name))) return undefined;
-      throw new FileSystemError('refused', `${path} is another spelling of a name that is there already: use the one that is listed`);
+      return undefined;
     });
   }
 
@@ -266,6 +267,17 @@ async function replaceByMove(parent, handle, content) {
   }
 }
 
+/** Without Web Locks there is no other tab: who else changes these files here waits. */
+const last = new Map();
+
 async function locked(name, work) {
-  return globalThis.navigator?.locks ? navigator.locks.request(name, work) : work();
+  if (globalThis.navigator?.locks) return navigator.locks.request(name, work);
+  const done = (last.get(name) ?? Promise.resolve()).then(work);
+  const settled = done.catch(() => {});
+  last.set(name, settled);
+  try {
+    return await done;
+  } finally {
+    if (last.get(name) === settled) last.delete(name);
+  }
 }
