@@ -2,6 +2,10 @@
 import { absolute, childOf, namesOf, parentOf } from './file-path.js';
 import { FileSystemError, limitsOf } from './file-system.js';
 
+/** How often a file is opened anew that is replaced while it is read, and how browsers say that. */
+const READING_TRIES = 20;
+const REPLACED = ['NotFoundError', 'NotReadableError'];
+
 /**
  * Nothing is found by asking for a name: on many platforms `.ENV` opens `.env`, or a short name a long one. A name is what a listing
  * of its directory has.
@@ -27,16 +31,18 @@ export class DirectoryFileSystem {
   async stat(path) {
     const found = await this.#find(absolute('/', path));
     if (!found) return undefined;
-    return found.handle.kind === 'directory' ? directoryStat() : fileStat(await this.#file(path, found.handle));
+    if (found.kind === 'directory') return directoryStat();
+    const file = await this.#file(path, found);
+    return file && fileStat(file);
   }
 
   async list(path) {
     const at = absolute('/', path);
     const found = await this.#find(at);
-    if (found?.handle.kind !== 'directory') return undefined;
+    if (found?.kind !== 'directory') return undefined;
     const handles = [];
     await this.#told(at, async () => {
-      for await (const [name, handle] of found.handle.entries()) {
+      for await (const [name, handle] of found.entries()) {
         if (!isPartOfWrite(name)) handles.push([name, handle]);
       }
     });
@@ -46,11 +52,19 @@ export class DirectoryFileSystem {
 
   async read(path) {
     const at = absolute('/', path);
-    const found = await this.#find(at);
-    if (found?.handle.kind !== 'file') return undefined;
-    const file = await this.#file(at, found.handle);
-    if (!file) return undefined;
-    return { ...fileStat(file), content: new Uint8Array(await this.#told(at, () => file.arrayBuffer())) };
+    for (let tries = 1; ; tries += 1) {
+      const found = await this.#find(at);
+      if (found?.kind !== 'file') return undefined;
+      const file = await this.#file(at, found);
+      if (!file) return undefined;
+      try {
+        return { ...fileStat(file), content: new Uint8Array(await file.arrayBuffer()) };
+      } catch (error) {
+        // It was replaced before it was read.
+        if (tries < READING_TRIES && REPLACED.includes(error.name)) continue;
+        throw this.#failure(at, error);
+      }
+    }
   }
 
   /** What other tabs change through this class meanwhile waits (Web Locks). Each file is replaced as a whole. */
@@ -65,13 +79,16 @@ export class DirectoryFileSystem {
 
   async #apply(changes) {
     const made = [];
+    let parent;
     for (const change of changes) {
       try {
-        await this.#make(change);
+        if (parent?.path !== parentOf(change.path)) parent = await this.#parent(change.path);
+        await this.#make(parent.handle, change);
       } catch (error) {
         const before = made.length > 0 ? `changed before it: ${made.join(', ')}` : 'nothing was changed';
-        throw new FileSystemError(error.kind, `${error.message} (${before})`, { cause: error });
+        throw new FileSystemError(error.kind ?? 'failed', `${error.message} (${before})`, { cause: error });
       }
+      if (change.type === 'remove') parent = undefined;
       made.push(change.path);
     }
   }
@@ -82,43 +99,44 @@ export class DirectoryFileSystem {
     if (now !== replaces) throw new FileSystemError('changed', `${path} is not what it was when it was read`);
   }
 
-  async #make({ type, path, content }) {
-    const parent = await this.#find(parentOf(path));
-    if (parent?.handle.kind !== 'directory') throw new FileSystemError('missing', `there is no directory ${parentOf(path)}`);
+  async #parent(path) {
+    const parent = parentOf(path);
+    const handle = await this.#find(parent);
+    if (handle?.kind !== 'directory') throw new FileSystemError('missing', `there is no directory ${parent}`);
+    return { path: parent, handle };
+  }
+
+  async #make(parent, { type, path, content }) {
     if (path === '/') throw new FileSystemError('exists', '/ is a directory that stays as it is');
-    const name = namesOf(path).at(-1);
-    const existing = await this.#child(path, parent.handle, name);
-    if (!existing && (await this.#told(path, () => childNamed(parent.handle, name)))) {
-      throw new FileSystemError('refused', `${path} is another spelling of a name that is there already: use the one that is listed`);
-    }
     const make = { write, createDirectory, remove }[type];
     if (!make) throw new TypeError(`there is no change of the type ${JSON.stringify(type)}`);
-    await this.#told(path, () => make(parent.handle, name, existing, { path, content }));
+    await this.#told(path, async () => {
+      const name = namesOf(path).at(-1);
+      const there = await childNamed(parent, name);
+      if (there && !(await isListed(parent, name))) {
+        throw new FileSystemError('refused', `${path} is another spelling of a name that is there already, or a link: use a name that is listed`);
+      }
+      await make(parent, name, there, { path, content });
+    });
   }
 
-  /** What is at a path: `{ handle }`. */
+  /** The handle of what is at a path. */
   async #find(path) {
-    let found = { handle: this.#directory };
+    let found = this.#directory;
     let at = '/';
     for (const name of namesOf(path)) {
-      if (found?.handle.kind !== 'directory') return undefined;
+      if (found?.kind !== 'directory') return undefined;
+      const directory = found;
       at = childOf(at, name);
-      const handle = await this.#child(at, found.handle, name);
-      found = handle && { handle };
+      // What is not listed is another spelling, or a link, whatever the browser says of it.
+      found = await this.#told(at, async () => {
+        const there = await childNamed(directory, name).catch((error) => ({ error }));
+        if (!there || !(await isListed(directory, name))) return undefined;
+        if (there.error) throw there.error;
+        return there;
+      });
     }
     return found;
-  }
-
-  /** What has exactly this name in a directory. */
-  async #child(path, directory, name) {
-    return this.#told(path, async () => {
-      const handle = await childNamed(directory, name);
-      if (!handle) return undefined;
-      for await (const other of directory.keys()) {
-        if (other === name) return handle;
-      }
-      return undefined;
-    });
   }
 
   async #entry(path, name, handle) {
@@ -137,9 +155,13 @@ export class DirectoryFileSystem {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof FileSystemError || error?.name === undefined) throw error;
-      throw new FileSystemError(kindOf(error), `${path}: ${this.#reason(error)}`, { cause: error });
+      throw this.#failure(path, error);
     }
+  }
+
+  #failure(path, error) {
+    if (error instanceof FileSystemError) return error;
+    return new FileSystemError(KINDS[error.name] ?? 'failed', `${path}: ${this.#reason(error)}`, { cause: error });
   }
 
   #reason({ name, message }) {
@@ -173,10 +195,6 @@ const KINDS = {
   TypeError: 'refused',
 };
 
-function kindOf({ name }) {
-  return KINDS[name] ?? 'failed';
-}
-
 /** These interfaces say no time of directories, and a directory has no version. */
 function directoryStat() {
   return { kind: 'directory', size: 0, modified: 0, version: '' };
@@ -189,6 +207,14 @@ function fileStat({ size, lastModified }) {
 /** Chromium writes beside a file first, and shows that. */
 function isPartOfWrite(name) {
   return name.endsWith('.crswap');
+}
+
+/** Whether a listing has exactly this name. */
+async function isListed(directory, name) {
+  for await (const other of directory.keys()) {
+    if (other === name) return true;
+  }
+  return false;
 }
 
 /** What a directory has under a name, in the platform's own view of names. */
@@ -222,7 +248,10 @@ async function write(parent, name, existing, { path, content }) {
   if (existing?.kind === 'directory') throw new FileSystemError('exists', `${path} is a directory`);
   const handle = existing ?? (await parent.getFileHandle(name, { create: true }));
   try {
+    const before = existing && fileStat(await existing.getFile()).version;
     await replace(parent, handle, content);
+    // Times have no more than milliseconds: two contents must not look alike.
+    while (before !== undefined && fileStat(await handle.getFile()).version === before) await replace(parent, handle, content);
   } catch (error) {
     // An empty file is no part of a change that failed; why it failed counts more than that it stays.
     if (!existing) await parent.removeEntry(name).catch(() => {});
