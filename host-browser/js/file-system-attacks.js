@@ -248,6 +248,20 @@ export const ATTACKS = [
     },
   ],
   [
+    'a file to be written in a directory to be read is made with its directories, and nothing else',
+    async (files) => {
+      await filled(files);
+      await granted(files, { '/w': 'read', '/w/a/b/new': 'write' }, {}, ([w]) => {
+        same([w.write('a/other', DEEP), w.write('a/b', DEEP), w.make('sub/x'), w.make('b')], Array(4).fill('error: read-only'), 'the rest');
+        same([w.write('a/b/new', DEEP), w.remove('a/b'), w.remove('a/b/new')], ['done', 'error: read-only', 'done'], 'the file');
+      });
+      await granted(files, { '/w': 'read', '/w/frozen/a/new': 'write' }, { '/w/frozen': 'write' }, ([w]) => {
+        same(isError(w.write('frozen/a/new', DEEP)) && isError(w.make('frozen')), true, 'where a rule forbids it');
+      });
+      same((await files.list('/w')).map(({ name }) => name).sort(), ['a', 'ok', 'sub'], 'the directories');
+    },
+  ],
+  [
     'malformed paths are refused',
     async (files) => {
       await filled(files);

@@ -191,9 +191,8 @@ class View {
 
   /** Whether a directory may be made here: where writing is granted, and on the way to such a place. */
   #mayMake(path) {
-    const access = this.#access(path);
     const leadsThere = (root) => isIn(root.path, path) && this.#rules.access(root.path) === 'write';
-    return access === 'write' || (access === 'transit' && this.#roots.some(leadsThere));
+    return this.#access(path) === 'write' || this.#roots.some(leadsThere);
   }
 
   /** Why nothing is changed at a path where writing is not granted. */

@@ -5,6 +5,7 @@ mod api;
 mod chromium;
 mod edge;
 mod facts;
+mod file_systems;
 mod native;
 mod node;
 mod package;

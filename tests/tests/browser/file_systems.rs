@@ -1,0 +1,16 @@
+//! Files of an agent in a page: in memory (Node), in the storage of a browser and in directories (Chromium).
+
+use crate::node;
+
+/// The contract of file systems, calls of components on those that are waited for, and platforms that no browser shows.
+#[test]
+fn card_4_files_of_a_page_keep_one_contract() {
+    node::test("file-systems.test.js");
+}
+
+/// The page is loaded again, tabs change one file, the storage is full, a page ends in the middle of writing, and a real directory
+/// is dropped on a page.
+#[test]
+fn card_4_files_in_the_storage_of_a_browser_outlive_their_page() {
+    node::test("file-systems-pages.test.js");
+}
