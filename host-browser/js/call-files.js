@@ -39,9 +39,9 @@ async function runOnCopy(fileSystem, contents, given, signal, attempt) {
   const grant = narrowed(checkedGrant(given), fileSystem.access ?? 'write', exclude);
   const rules = new Grant(JSON.stringify(grant));
   const isOpen = (path) => rules.access(path) !== undefined;
-  const tree = new CallTree(fileSystem, contents, isOpen);
+  const tree = new CallTree(fileSystem, contents, isOpen, maxEntries);
   contents.begin();
-  await tree.fill(grant.roots.map(({ path }) => path).filter(isOpen), maxEntries);
+  for (const { path } of grant.roots) if (isOpen(path)) await tree.look(path);
   const files = { filesystem: (count) => filesystemOf(tree, grant, count), isComplete: () => tree.isComplete() };
   for (;;) {
     signal?.throwIfAborted();

@@ -1,73 +1,107 @@
 /** The files of one call, for file systems whose answers have to be waited for. */
-import { childOf, isIn, namesOf, parentOf } from './file-path.js';
+import { childOf, namesOf, parentOf } from './file-path.js';
 import { FileSystemError } from './file-system.js';
-import { FileTree, isDirectory, newDirectory } from './file-tree.js';
+import { FileTree, READ, isDirectory, newDirectory } from './file-tree.js';
 
-/** Ends an attempt that asked for a content that is not in memory; the next one finds it. */
+/** Ends an attempt that asked for what is not in memory; the next one finds it. */
 class NotRead extends Error {}
 
-/** So many times more files are read ahead before each further attempt. */
+/** So many times more is read ahead before each further attempt. */
 const AHEAD = 8;
 
+/** A file of up to so many bytes that is looked for is read at once: it will be asked for. */
+const SMALL = 1 << 20;
+
 /**
- * A tree in memory that a component works on, which does not wait: with what the file system has listed before, and contents as
- * far as they were read. The component is run until it finds everything that it asks for; what it has changed then is changed in
- * the file system.
+ * A tree in memory that a component works on, which does not wait. It has what the call asked the file system for until now; the
+ * component is run until it finds everything that it asks for, and what it has changed then is changed in the file system.
+ *
+ * Directories of the tree have `isListed` where all of their entries are known, and else the names that are `absent`.
  */
 export class CallTree {
   #fileSystem;
   #contents;
   #isOpen;
   #tree = new FileTree(0);
+  /** How many entries may be listed further. */
+  #left;
+  #maxEntries;
   /** Of this attempt: changes as `FileSystem.change` takes them, what takes them back in the tree, and bytes that are written. */
   #changes = [];
   #undo = [];
   #written = 0;
-  /** The first file that this attempt asked for in vain. */
-  #missed;
-  /** Files that are read before the next attempt. */
+  /** Reads what this attempt first asked for in vain. */
+  #missing;
+  /** How much is read before the next attempt. */
   #atOnce = 1;
 
   /**
    * @param {object} fileSystem
    * @param {import('./file-contents.js').FileContents} contents
    * @param {(path: string) => boolean} isOpen whether something may be read at a path
+   * @param {number} maxEntries how many entries are listed at most
    */
-  constructor(fileSystem, contents, isOpen) {
+  constructor(fileSystem, contents, isOpen, maxEntries) {
     this.#fileSystem = fileSystem;
     this.#contents = contents;
     this.#isOpen = isOpen;
+    this.#left = maxEntries;
+    this.#maxEntries = maxEntries;
   }
 
-  /** Lists what is at and below these paths, at most so many entries. */
-  async fill(roots, maxEntries) {
-    let left = maxEntries;
-    const add = (path, stat) => {
-      left -= 1;
-      if (left < 0) throw tooMany(path, maxEntries);
-      this.#add(path, stat);
-    };
-    const listed = [];
-    for (const root of [...roots].sort((a, b) => a.length - b.length)) {
-      if (listed.some((other) => isIn(root, other))) continue;
-      const { path, stat } = await this.#nearest(root);
-      for (const above of this.#tree.missingAbove(path)) this.#tree.set(above, newDirectory(0), 0);
-      if (!this.#tree.find(path)) add(path, stat);
-      if (path !== root || stat.kind !== 'directory') continue;
-      await this.#list(root, add);
-      listed.push(root);
+  /** Finds out what is at a path, and reads a small file. */
+  async look(path) {
+    if (path === '/') return;
+    const stat = await this.#fileSystem.stat(path);
+    if (!stat) {
+      await this.#lookAbove(path);
+      return;
+    }
+    for (const above of this.#tree.missingAbove(path)) this.#add(above, { kind: 'directory', modified: 0 });
+    if (!this.#tree.find(path)) this.#add(path, stat);
+    const node = this.#tree.find(path);
+    const isSmall = !isDirectory(node) && node.size <= Math.min(SMALL, this.#contents.room);
+    if (isSmall && this.#isOpen(path)) await this.#read(path, node);
+  }
+
+  /** Finds out how far the way to a path leads that is not there. */
+  async #lookAbove(path) {
+    let node = this.#tree.root;
+    let at = '/';
+    for (const name of namesOf(path)) {
+      if (!isDirectory(node) || isKnownAbsent(node, name)) return;
+      at = childOf(at, name);
+      const stat = node.entries.has(name) || (at !== path && (await this.#fileSystem.stat(at)));
+      if (!stat) {
+        absentOf(node).add(name);
+        return;
+      }
+      if (!node.entries.has(name)) this.#add(at, stat);
+      node = node.entries.get(name);
     }
   }
 
   find(path) {
-    return this.#tree.find(path);
+    let node = this.#tree.root;
+    for (const name of namesOf(path)) {
+      if (!isDirectory(node)) return undefined;
+      const child = node.entries.get(name);
+      if (!child && !isKnownAbsent(node, name)) this.#miss(() => this.look(path));
+      if (!child) return undefined;
+      node = child;
+    }
+    return node;
+  }
+
+  entries(path, node) {
+    if (!node.isListed) this.#miss(() => this.#listAhead(path, node));
+    return node.entries;
   }
 
   content(path, node) {
     const data = node.data ?? this.#contents.ask(path, node.version);
-    if (data) return data;
-    this.#missed ??= { path, node };
-    throw new NotRead(`${path} is read first`);
+    if (!data) this.#miss(() => this.#readAhead(path, node));
+    return data;
   }
 
   write(path, data) {
@@ -83,7 +117,7 @@ export class CallTree {
 
   createDirectory(path) {
     this.#changes.push({ type: 'createDirectory', path });
-    this.#set(path, newDirectory(Date.now()));
+    this.#set(path, { ...newDirectory(Date.now()), isListed: true });
   }
 
   remove(path) {
@@ -93,22 +127,17 @@ export class CallTree {
 
   /** Whether the attempt has found everything that it asked for. If not, nothing of it counts. */
   isComplete() {
-    return this.#missed === undefined;
+    return this.#missing === undefined;
   }
 
   /** Before another attempt: reads what was missing, and what is likely to be asked for next. */
   async readMissing() {
-    const { path, node } = this.#missed;
+    const read = this.#missing;
     for (const takeBack of this.#undo.splice(0).reverse()) takeBack();
     this.#changes = [];
     this.#written = 0;
-    this.#missed = undefined;
-    this.#contents.checkRoom(path, node.size);
-    await this.#read(path, node);
-    const ahead = this.#ahead(path, this.#atOnce - 1);
-    // Whoever asks for a file that could not be read is told then.
-    await Promise.all(ahead.map(([path, node]) => this.#read(path, node).catch(() => {})));
-    this.#atOnce *= AHEAD;
+    this.#missing = undefined;
+    await read();
   }
 
   /** Makes the changes in the file system. */
@@ -123,8 +152,20 @@ export class CallTree {
     }
   }
 
+  #miss(read) {
+    this.#missing ??= read;
+    throw new NotRead('something is read first');
+  }
+
+  /** Changes an entry for this attempt. */
   #set(path, node) {
-    this.#undo.push(this.#tree.set(path, node, Date.now()));
+    const directory = this.#tree.find(parentOf(path));
+    if (!node && !directory.isListed) absentOf(directory).add(namesOf(path).at(-1));
+    const takeBack = this.#tree.set(path, node, Date.now());
+    this.#undo.push(() => {
+      takeBack();
+      if (!node) directory.absent?.delete(namesOf(path).at(-1));
+    });
   }
 
   /** What the first change at a path replaces: the version that stands there before the call, or nothing. */
@@ -134,38 +175,66 @@ export class CallTree {
     return { replaces: node ? (node.version ?? '') : null };
   }
 
-  #add(path, { kind, size, modified, version }) {
-    this.#tree.set(path, kind === 'directory' ? newDirectory(modified) : { size, modified, version }, 0);
+  #add(path, { kind, size, modified, version, [READ]: read }) {
+    this.#tree.set(path, kind === 'directory' ? newDirectory(modified) : { size, modified, version, read }, 0);
   }
 
-  /** The deepest place on the way to a path that is there. */
-  async #nearest(root) {
-    for (let path = root; path !== '/'; path = parentOf(path)) {
-      const stat = await this.#fileSystem.stat(path);
-      if (stat) return { path, stat };
+  async #listAhead(path, node) {
+    await this.#list(path, node);
+    for (let left = this.#takeAhead(); left > 0; ) {
+      const next = this.#unlisted().slice(0, left);
+      if (next.length === 0) return;
+      left -= next.length;
+      await Promise.all(next.map(([path, node]) => this.#list(path, node).catch(() => leave(node))));
     }
-    return { path: '/', stat: { kind: 'directory' } };
   }
 
-  /** All that is below a directory, level by level. */
-  async #list(root, add) {
-    for (let level = [root]; level.length > 0; ) {
-      const lists = await Promise.all(level.map(async (path) => [path, (await this.#fileSystem.list(path)) ?? []]));
-      level = [];
-      for (const [directory, entries] of lists) {
-        for (const { name, ...stat } of entries) {
-          const path = childOf(directory, name);
-          add(path, stat);
-          if (stat.kind === 'directory' && this.#isOpen(path)) level.push(path);
-        }
+  async #list(path, node) {
+    const entries = (await this.#fileSystem.list(path)) ?? [];
+    if (entries.length > this.#left) throw tooMany(path, this.#maxEntries);
+    this.#left -= entries.length;
+    for (const { name, ...stat } of entries) {
+      if (!node.entries.has(name)) this.#add(childOf(path, name), stat);
+    }
+    node.isListed = true;
+  }
+
+  /** The directories that are known to be granted and were not listed. */
+  #unlisted() {
+    const found = [];
+    const visit = (path, node) => {
+      for (const [name, child] of node.entries) {
+        const at = childOf(path, name);
+        if (!isDirectory(child)) continue;
+        if (!child.isListed && !child.isLeft && this.#isOpen(at)) found.push([at, child]);
+        else visit(at, child);
       }
-    }
+    };
+    visit('/', this.#tree.root);
+    return found;
+  }
+
+  async #readAhead(path, node) {
+    this.#contents.checkRoom(path, node.size);
+    await this.#read(path, node);
+    const ahead = this.#filesAfter(path, this.#takeAhead());
+    // What fails ahead is told when it is asked for.
+    await Promise.all(ahead.map(([path, node]) => this.#read(path, node).catch(() => {})));
+  }
+
+  /** How much is read ahead now; next time it is more. */
+  #takeAhead() {
+    const ahead = this.#atOnce - 1;
+    this.#atOnce *= AHEAD;
+    return ahead;
   }
 
   async #read(path, node) {
-    const found = await this.#fileSystem.read(path);
+    if (this.#contents.has(path, node.version)) return;
+    const found = await (node.read ? node.read() : this.#fileSystem.read(path));
     if (!found) {
       this.#tree.set(path, undefined, 0);
+      absentOf(this.#tree.find(parentOf(path))).add(namesOf(path).at(-1));
       return;
     }
     const { content, size, modified, version } = found;
@@ -173,8 +242,8 @@ export class CallTree {
     Object.assign(node, { size, modified, version });
   }
 
-  /** The files behind this one that are not in memory, those with the same ending first, as far as there is room. */
-  #ahead(path, count) {
+  /** The files behind this one that are known and not in memory, those with the same ending first, as far as there is room. */
+  #filesAfter(path, count) {
     if (count === 0) return [];
     const files = [];
     this.#tree.eachFile((other, node) => {
@@ -190,6 +259,20 @@ export class CallTree {
     const ordered = [...files.filter(isAlike), ...files.filter((file) => !isAlike(file))];
     return ordered.slice(0, count).filter(fits);
   }
+}
+
+function isKnownAbsent({ isListed, absent }, name) {
+  return Boolean(isListed || absent?.has(name));
+}
+
+function absentOf(directory) {
+  directory.absent ??= new Set();
+  return directory.absent;
+}
+
+/** A directory that cannot be listed ahead is listed when it is asked for. */
+function leave(directory) {
+  directory.isLeft = true;
 }
 
 function endingOf(path) {

@@ -1,6 +1,7 @@
 /** Files in a directory that the browser hands out (`FileSystemDirectoryHandle`): of its own storage, or one that a person picked. */
 import { absolute, childOf, namesOf, parentOf } from './file-path.js';
 import { FileSystemError, limitsOf } from './file-system.js';
+import { READ } from './file-tree.js';
 
 /** How often a file is opened anew that is replaced while it is read, and how browsers say that. */
 const READING_TRIES = 20;
@@ -46,25 +47,13 @@ export class DirectoryFileSystem {
         if (!isPartOfWrite(name)) handles.push([name, handle]);
       }
     });
-    const entries = await Promise.all(handles.map(([name, handle]) => this.#entry(childOf(at, name), name, handle)));
+    const entries = await Promise.all(handles.map(([name, handle]) => this.#entry(childOf(at, name), found, name, handle)));
     return entries.filter((entry) => entry);
   }
 
   async read(path) {
     const at = absolute('/', path);
-    for (let tries = 1; ; tries += 1) {
-      const found = await this.#find(at);
-      if (found?.kind !== 'file') return undefined;
-      const file = await this.#file(at, found);
-      if (!file) return undefined;
-      try {
-        return { ...fileStat(file), content: new Uint8Array(await file.arrayBuffer()) };
-      } catch (error) {
-        // It was replaced before it was read.
-        if (tries < READING_TRIES && REPLACED.includes(error.name)) continue;
-        throw this.#failure(at, error);
-      }
-    }
+    return this.#content(at, () => this.#find(at));
   }
 
   /** What other tabs change through this class meanwhile waits (Web Locks). Each file is replaced as a whole. */
@@ -139,10 +128,30 @@ export class DirectoryFileSystem {
     return found;
   }
 
-  async #entry(path, name, handle) {
+  async #entry(path, directory, name, handle) {
     if (handle.kind === 'directory') return { name, ...directoryStat() };
     const file = await this.#file(path, handle);
-    return file && { name, ...fileStat(file) };
+    const again = () => this.#told(path, () => directory.getFileHandle(name).catch(goneAs(undefined)));
+    return file && { name, ...fileStat(file), [READ]: () => this.#content(path, again, file) };
+  }
+
+  /** Reads a file that was opened before, or opens it. */
+  async #content(path, find, opened) {
+    for (let tries = 1, file = opened; ; tries += 1, file = undefined) {
+      file ??= await this.#opened(path, await find());
+      if (!file) return undefined;
+      try {
+        return { ...fileStat(file), content: new Uint8Array(await file.arrayBuffer()) };
+      } catch (error) {
+        // It was replaced before it was read.
+        if (tries < READING_TRIES && REPLACED.includes(error.name)) continue;
+        throw this.#failure(path, error);
+      }
+    }
+  }
+
+  async #opened(path, handle) {
+    return handle?.kind === 'file' ? this.#file(path, handle) : undefined;
   }
 
   /** The file of a handle, unless it has gone. */

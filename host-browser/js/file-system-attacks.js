@@ -100,6 +100,19 @@ export const ATTACKS = [
     },
   ],
   [
+    'what a call changed is what it sees from then on',
+    async (files) => {
+      await filled(files);
+      await granted(files, W, {}, ([w]) => {
+        same([w.remove('ok'), w.read('ok'), w.stat('ok'), w.names('')], ['done', 'error: not-found', 'error: not-found', ['sub']], 'what was removed');
+        same([w.write('ok', NEW, 'again'), w.write('ok', OVER, 'twice'), w.read('ok')], ['done', 'done', 'twice'], 'what was made again');
+        same([w.remove('sub/deep'), w.remove('sub'), w.write('sub'), w.read('sub')], ['done', 'done', 'done', 'EVIL'], 'a file in the place of a directory');
+        same([w.remove('sub'), w.write('sub/a', DEEP), w.names('sub')], ['done', 'done', ['a']], 'and a directory again');
+      });
+      same([await textOf(files, '/w/ok'), await textOf(files, '/w/sub/a'), await files.stat('/w/sub/deep')], ['twice', 'EVIL', null], 'the files');
+    },
+  ],
+  [
     'no path leads out of a root',
     async (files) => {
       await filled(files);
@@ -137,7 +150,7 @@ export const ATTACKS = [
           same([w.write(path, NEW), w.write(path, DEEP), w.make(path)].every(isError), true, path);
         }
         for (const path of ['ok', 'empty', 'sub/deep']) same(w.remove(path), 'error: read-only', path);
-        same(isError(w.write('a/b/c', DEEP)), true, 'making directories');
+        same(w.write('a/b/c', DEEP), 'error: not-found', 'making directories');
         same(w.names(''), ['empty', 'ok', 'sub'], 'the list');
       });
       same(await textOf(files, '/w/ok'), 'inside', 'the content');
@@ -245,6 +258,17 @@ export const ATTACKS = [
         same([outside.write('a/b/new', DEEP, 'made'), outside.names(''), isError(outside.remove('a'))], ['done', ['a'], true], 'the file');
       });
       same([await textOf(files, '/outside/a/b/new'), await textOf(files, '/outside/secret')], ['made', 'SECRET'], 'the files');
+    },
+  ],
+  [
+    'what is on the way to a granted file is there as a directory only',
+    async (files) => {
+      await filled(files);
+      await granted(files, { '/w/ok/below': 'write' }, {}, ([w]) => {
+        same([w.path, w.names(''), w.read('ok'), w.stat('ok')], ['/w', [], 'error: not-found', 'error: not-found'], 'a file on the way');
+        same([w.write('ok'), w.write('ok/below', DEEP), w.remove('ok')].every(isError), true, 'changing it');
+      });
+      same(await textOf(files, '/w/ok'), 'inside', 'the content');
     },
   ],
   [

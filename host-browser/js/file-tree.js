@@ -4,6 +4,9 @@ import { childOf, namesOf, parentOf } from './file-path.js';
 /** Way in to the tree of a file system that has everything in memory: calls work on it directly. */
 export const TREE = Symbol('tree');
 
+/** Of an entry of a list: reads it as `FileSystem.read` does, without looking for it again. */
+export const READ = Symbol('read');
+
 /**
  * A node is a file (`{ data, size, modified, version }`) or a directory (`{ entries, modified }`).
  * @typedef {{ data?: Uint8Array, size: number, modified: number, version: string } | { entries: Map, modified: number }} Node
@@ -24,6 +27,10 @@ export class FileTree {
 
   constructor(modified) {
     this.#root = newDirectory(modified);
+  }
+
+  get root() {
+    return this.#root;
   }
 
   /** The node at an absolute path. */

@@ -11,8 +11,8 @@ const PAGE_ENTRIES = 1000;
 /**
  * What a call sees: the imports of the interface `windlass:host/filesystem`.
  *
- * @param {object} tree `find(path)` gives a node, `content(path, node)` its bytes; `write(path, data)`, `createDirectory(path)` and
- *   `remove(path)` change it, and are called only where the view allows it
+ * @param {object} tree `find(path)` gives a node, `content(path, node)` its bytes and `entries(path, node)` what is in a directory;
+ *   `write(path, data)`, `createDirectory(path)` and `remove(path)` change it. All are called only where the view allows it
  * @param {{ cwd: string, roots: { path: string, access: string }[], deny: object[] }} grant
  * @param {() => void} [count] called before everything that is asked of it; may throw
  */
@@ -100,7 +100,7 @@ class View {
     const node = this.#visible(at);
     if (!isDirectory(node)) throw 'not-directory';
     const shown = ([name, child]) => this.#shows(childOf(at.path, name), child);
-    const all = [...node.entries].filter(shown).sort(([a], [b]) => byName(a, b));
+    const all = [...this.#tree.entries(at.path, node)].filter(shown).sort(([a], [b]) => byName(a, b));
     const entries = all.slice(cursor, cursor + PAGE_ENTRIES).map(([name, child]) => {
       const { kind, size, modified } = statOf(child);
       return { name, kind, size: details ? size : 0, modified: details ? modified : 0 };
@@ -140,12 +140,13 @@ class View {
     if (!existing) throw 'not-found';
     if (this.#access(path) !== 'write') throw this.#refusal(path);
     if (wantsDirectory && !isDirectory(existing)) throw 'not-directory';
-    if (isDirectory(existing) && existing.entries.size > 0) throw 'exists';
+    if (isDirectory(existing) && this.#tree.entries(path, existing).size > 0) throw 'exists';
     this.#tree.remove(path);
   }
 
+  /** What stands at a path that is granted or on the way there; what else there is is not even looked for. */
   #node(path) {
-    return this.#tree.find(path);
+    return this.#access(path) && this.#tree.find(path);
   }
 
   /** `read` or `write`; `transit` for a directory on the way to something granted; else nothing. */
@@ -172,7 +173,7 @@ class View {
 
   #isBelowFile(path) {
     for (let above = parentOf(path); above !== '/'; above = parentOf(above)) {
-      const node = this.#access(above) && this.#node(above);
+      const node = this.#node(above);
       if (node) return !isDirectory(node);
     }
     return false;
@@ -184,7 +185,7 @@ class View {
     for (let above = parentOf(path); ; above = parentOf(above)) {
       const node = this.#node(above);
       if (node && isDirectory(node)) return;
-      if (node) throw this.#access(above) ? 'not-directory' : 'not-found';
+      if (node) throw 'not-directory';
       if (!createParents || !this.#mayMake(above)) throw 'not-found';
     }
   }

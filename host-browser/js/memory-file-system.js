@@ -87,6 +87,7 @@ export class MemoryFileSystem {
     return {
       find: (path) => this.#tree.find(path),
       content: (_, node) => node.data,
+      entries: (_, node) => node.entries,
       write: (path, data) => {
         for (const missing of this.#tree.missingAbove(path)) this.#set(missing, newDirectory(this.#clock.wall()));
         this.#set(path, this.#file(data));

@@ -110,7 +110,7 @@ test('the file tools work on files that are waited for, and read what they need'
   const edited = await call(files, 'Edit', { file_path: '/w/a.txt', old_string: 'alpha', new_string: 'omega' }, { grant: one, observed });
   assert.equal(edited.is_error, false, edited.text);
   assert.equal(files.files.readText('/w/a.txt'), 'omega\n');
-  assert.deepEqual(files.asked, { stat: 2, list: 0, read: ['/w/a.txt'], change: 1 });
+  assert.deepEqual(files.asked, { stat: 2, list: 0, read: ['/w/a.txt'], change: 1 }, 'nothing else is looked at');
   const found = await call(files, 'Glob', { pattern: '*.txt' });
   assert.match(found.text, /a\.txt[^]*b\.txt|b\.txt[^]*a\.txt/);
   assert.deepEqual(files.asked.read, ['/w/a.txt'], 'names are found without contents');
@@ -134,7 +134,7 @@ test('a search through many files begins a few times anew, and a file is read on
   };
   assert.match(await search(), /1234\.txt/);
   assert.equal(files.asked.read.length, 2000);
-  assert.ok(attempts <= 6, `${attempts} attempts`);
+  assert.ok(attempts <= 9, `${attempts} attempts`);
   files.files.writeFile('/w/7/7.txt', 'needle');
   assert.match(await search(), /7\.txt/);
   assert.equal(files.asked.read.length, 2001);
@@ -257,7 +257,7 @@ test('limits are kept, and named with what to do', async () => {
   assert.ok(!small.asked.read.includes('/w/c'), 'what is too large is not read first');
   await assert.rejects(component(small, (directory) => directory.write('d', new Uint8Array(101), PLAIN)), /`maxBytes`/);
   assert.deepEqual(await component(limited({ maxBytes: 120 }), read('a', 'b')), [60, 60]);
-  await assert.rejects(component(limited({ maxEntries: 2 }), read('a')), /more than 2 files and directories .*`exclude`.*`maxEntries`/);
+  await assert.rejects(component(limited({ maxEntries: 2 }), (directory) => directory.list('')), /more than 2 files and directories .*`exclude`.*`maxEntries`/);
   await assert.rejects(component(limited({ maxbytes: 2 }), read('a')), /no limit `maxbytes`/);
 });
 
