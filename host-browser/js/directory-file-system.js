@@ -1,7 +1,9 @@
 /** Files in a directory that the browser hands out (`FileSystemDirectoryHandle`): of its own storage, or one that a person picked. */
+import { childNamed, createDirectory, isListed, isPartOfWrite, nothing, remove, versionOf, write } from './directory-entries.js';
 import { absolute, childOf, namesOf, parentOf } from './file-path.js';
 import { FileSystemError, limitsOf } from './file-system.js';
 import { READ } from './file-tree.js';
+import { locked } from './named-locks.js';
 
 /** How often a file is opened anew that is replaced while it is read, and how browsers say that. */
 const READING_TRIES = 20;
@@ -131,7 +133,7 @@ export class DirectoryFileSystem {
   async #entry(path, directory, name, handle) {
     if (handle.kind === 'directory') return { name, ...directoryStat() };
     const file = await this.#file(path, handle);
-    const again = () => this.#told(path, () => directory.getFileHandle(name).catch(goneAs(undefined)));
+    const again = () => this.#told(path, () => directory.getFileHandle(name).catch(nothing));
     return file && { name, ...fileStat(file), [READ]: () => this.#content(path, again, file) };
   }
 
@@ -156,7 +158,7 @@ export class DirectoryFileSystem {
 
   /** The file of a handle, unless it has gone. */
   async #file(path, handle) {
-    return this.#told(path, () => handle.getFile().catch(goneAs(undefined)));
+    return this.#told(path, () => handle.getFile().catch(nothing));
   }
 
   /** Says what went wrong in terms of files. */
@@ -170,38 +172,22 @@ export class DirectoryFileSystem {
 
   #failure(path, error) {
     if (error instanceof FileSystemError) return error;
-    return new FileSystemError(KINDS[error.name] ?? 'failed', `${path}: ${this.#reason(error)}`, { cause: error });
-  }
-
-  #reason({ name, message }) {
-    switch (name) {
-      case 'QuotaExceededError':
-        return 'the storage that the browser has for this page is full, or the disk is: delete what is not needed any more';
-      case 'NotAllowedError':
-      case 'SecurityError':
-        return `the browser does not let the page have it (${message}): ask the person for ${this.#place} again`;
-      case 'NoModificationAllowedError':
-      case 'InvalidStateError':
-        return 'it is being written by somebody else, perhaps another tab: try again';
-      case 'InvalidModificationError':
-        return 'the directory is not empty';
-      case 'TypeError':
-        return `the platform refuses the name (${message})`;
-      default:
-        return message;
-    }
+    const [kind, said] = FAILURES[error.name] ?? ['failed', error.message];
+    const ask = kind === 'not-allowed' ? ` (${error.message}): ask the person for ${this.#place} again` : '';
+    return new FileSystemError(kind, `${path}: ${said}${ask}`, { cause: error });
   }
 }
 
-const KINDS = {
-  QuotaExceededError: 'full',
-  NotAllowedError: 'not-allowed',
-  SecurityError: 'not-allowed',
-  NoModificationAllowedError: 'locked',
-  InvalidStateError: 'locked',
-  InvalidModificationError: 'not-empty',
-  NotFoundError: 'missing',
-  TypeError: 'refused',
+/** What the errors of browsers mean here. */
+const FAILURES = {
+  QuotaExceededError: ['full', 'the storage that the browser has for this page is full, or the disk is: delete what is not needed any more'],
+  NotAllowedError: ['not-allowed', 'the browser does not let the page have it'],
+  SecurityError: ['not-allowed', 'the browser does not let the page have it'],
+  NoModificationAllowedError: ['locked', 'it is being written by somebody else, perhaps another tab: try again'],
+  InvalidStateError: ['locked', 'it is being written by somebody else, perhaps another tab: try again'],
+  InvalidModificationError: ['not-empty', 'the directory is not empty'],
+  NotFoundError: ['missing', 'it is not there any more'],
+  TypeError: ['refused', 'the platform refuses the name'],
 };
 
 /** These interfaces say no time of directories, and a directory has no version. */
@@ -209,113 +195,6 @@ function directoryStat() {
   return { kind: 'directory', size: 0, modified: 0, version: '' };
 }
 
-function fileStat({ size, lastModified }) {
-  return { kind: 'file', size, modified: lastModified, version: `${lastModified}:${size}` };
-}
-
-/** Chromium writes beside a file first, and shows that. */
-function isPartOfWrite(name) {
-  return name.endsWith('.crswap');
-}
-
-/** Whether a listing has exactly this name. */
-async function isListed(directory, name) {
-  for await (const other of directory.keys()) {
-    if (other === name) return true;
-  }
-  return false;
-}
-
-/** What a directory has under a name, in the platform's own view of names. */
-async function childNamed(directory, name) {
-  try {
-    return await directory.getFileHandle(name);
-  } catch (error) {
-    if (error.name !== 'TypeMismatchError') return goneAs(undefined)(error);
-  }
-  return directory.getDirectoryHandle(name).catch(goneAs(undefined));
-}
-
-function goneAs(value) {
-  return (error) => {
-    if (error.name !== 'NotFoundError') throw error;
-    return value;
-  };
-}
-
-async function createDirectory(parent, name, existing, { path }) {
-  if (existing?.kind === 'file') throw new FileSystemError('exists', `${path} is a file`);
-  if (!existing) await parent.getDirectoryHandle(name, { create: true });
-}
-
-async function remove(parent, name, existing, { path }) {
-  if (!existing) throw new FileSystemError('missing', `there is no ${path}`);
-  await parent.removeEntry(name);
-}
-
-async function write(parent, name, existing, { path, content }) {
-  if (existing?.kind === 'directory') throw new FileSystemError('exists', `${path} is a directory`);
-  const handle = existing ?? (await parent.getFileHandle(name, { create: true }));
-  try {
-    const before = existing && fileStat(await existing.getFile()).version;
-    await replace(parent, handle, content);
-    // Times have no more than milliseconds: two contents must not look alike.
-    while (before !== undefined && fileStat(await handle.getFile()).version === before) await replace(parent, handle, content);
-  } catch (error) {
-    // An empty file is no part of a change that failed; why it failed counts more than that it stays.
-    if (!existing) await parent.removeEntry(name).catch(() => {});
-    throw error;
-  }
-}
-
-/** Replaces a content in one step: `createWritable` writes beside the file until it is closed. */
-async function replace(parent, handle, content) {
-  if (!handle.createWritable) {
-    await replaceByMove(parent, handle, content);
-    return;
-  }
-  const writing = await handle.createWritable();
-  try {
-    await writing.write(content);
-    await writing.close();
-  } catch (error) {
-    await writing.abort().catch(() => {});
-    throw error;
-  }
-}
-
-/** The same in browsers that write their own storage by a handle of workers only. */
-async function replaceByMove(parent, handle, content) {
-  if (!handle.createSyncAccessHandle || !handle.move) {
-    throw new FileSystemError('not-allowed', 'this browser writes its storage in workers only: run the agent in a Worker');
-  }
-  const beside = await parent.getFileHandle(`.windlass-${crypto.randomUUID()}.tmp`, { create: true });
-  try {
-    const access = await beside.createSyncAccessHandle();
-    try {
-      for (let at = 0; at < content.length; ) at += access.write(content.subarray(at), { at });
-      access.flush();
-    } finally {
-      access.close();
-    }
-    await beside.move(parent, handle.name);
-  } catch (error) {
-    await parent.removeEntry(beside.name).catch(() => {});
-    throw error;
-  }
-}
-
-/** Without Web Locks there is no other tab: who else changes these files here waits. */
-const last = new Map();
-
-async function locked(name, work) {
-  if (globalThis.navigator?.locks) return navigator.locks.request(name, work);
-  const done = (last.get(name) ?? Promise.resolve()).then(work);
-  const settled = done.catch(() => {});
-  last.set(name, settled);
-  try {
-    return await done;
-  } finally {
-    if (last.get(name) === settled) last.delete(name);
-  }
+function fileStat(file) {
+  return { kind: 'file', size: file.size, modified: file.lastModified, version: versionOf(file) };
 }

@@ -18,5 +18,15 @@ export function limitsOf({ limits = {} }) {
     if (!Object.hasOwn(LIMITS, key)) throw new Error(`a file system has no limit \`${key}\`, only ${Object.keys(LIMITS).join(', ')}`);
   }
   const { maxBytes = LIMITS.maxBytes, maxEntries = LIMITS.maxEntries, exclude = LIMITS.exclude } = limits;
+  for (const [key, value] of Object.entries({ maxBytes, maxEntries })) {
+    if (!(typeof value === 'number' && value >= 0)) throw new Error(`the limit \`${key}\` of a file system is ${value}, and has to be a number of at least 0`);
+  }
+  if (!Array.isArray(exclude) || !exclude.every(isName)) {
+    throw new Error('`exclude` of a file system is a list of names, each without a slash');
+  }
   return { maxBytes, maxEntries, exclude };
+}
+
+function isName(name) {
+  return typeof name === 'string' && name !== '' && !name.includes('/');
 }

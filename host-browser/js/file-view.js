@@ -49,6 +49,8 @@ class View {
   #rules;
   /** The roots that no pattern closes. */
   #roots;
+  /** What the rules said of paths: for one call they stay as they are. */
+  #accesses = new Map();
 
   constructor(tree, given, count) {
     const grant = checkedGrant(given);
@@ -151,8 +153,11 @@ class View {
 
   /** `read` or `write`; `transit` for a directory on the way to something granted; else nothing. */
   #access(path) {
-    const isOnTheWay = () => this.#roots.some((root) => root.path !== path && isIn(root.path, path));
-    return this.#rules.access(path) ?? (isOnTheWay() ? 'transit' : undefined);
+    if (!this.#accesses.has(path)) {
+      const isOnTheWay = () => this.#roots.some((root) => root.path !== path && isIn(root.path, path));
+      this.#accesses.set(path, this.#rules.access(path) ?? (isOnTheWay() ? 'transit' : undefined));
+    }
+    return this.#accesses.get(path);
   }
 
   /** Whether a name is in a listing. What is on the way to something granted is there as a directory only. */

@@ -6,6 +6,7 @@
  * @param {(name: string) => string} [platform.spelled] what all spellings of a name have in common
  * @param {string} [platform.permission] what `queryPermission` says
  * @param {() => string} [platform.asked] what the person says
+ * @param {string[]} [platform.links] names of links, which are not shown and are there all the same
  * @param {(name: string) => string | undefined} [platform.fails] the name of the error with which writing a file ends
  */
 export function directoryHandle(platform = {}, name = 'project') {
@@ -50,6 +51,7 @@ class DirectoryHandle {
   }
 
   async removeEntry(name) {
+    if (this.#platform.links?.includes(name)) throw new Error('the link would be removed');
     const child = this.#children.get(this.#key(name));
     if (!child) throw error('NotFoundError');
     if (child.kind === 'directory' && !(await child.keys().next()).done) throw error('InvalidModificationError');
@@ -57,6 +59,10 @@ class DirectoryHandle {
   }
 
   #child(kind, name, { create = false } = {}, make) {
+    if (this.#platform.links?.includes(name)) {
+      if (create) return new Link(name);
+      throw error('NotFoundError');
+    }
     if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes(':')) throw new TypeError('Name is not allowed.');
     const key = this.#key(name);
     if (!this.#children.has(key) && !create) throw error('NotFoundError');
@@ -68,6 +74,22 @@ class DirectoryHandle {
 
   #key(name) {
     return this.#platform.spelled?.(name) ?? name;
+  }
+}
+
+class Link {
+  kind = 'file';
+
+  constructor(name) {
+    this.name = name;
+  }
+
+  async getFile() {
+    throw error('NotFoundError');
+  }
+
+  async createWritable() {
+    throw new Error('the link would be written');
   }
 }
 

@@ -259,6 +259,10 @@ test('limits are kept, and named with what to do', async () => {
   assert.deepEqual(await component(limited({ maxBytes: 120 }), read('a', 'b')), [60, 60]);
   await assert.rejects(component(limited({ maxEntries: 2 }), (directory) => directory.list('')), /more than 2 files and directories .*`exclude`.*`maxEntries`/);
   await assert.rejects(component(limited({ maxbytes: 2 }), read('a')), /no limit `maxbytes`/);
+  for (const maxBytes of [-1, NaN, '64 MiB', null]) await assert.rejects(component(limited({ maxBytes }), read('a')), /`maxBytes` .* has to be a number/);
+  for (const exclude of ['.git', ['a/b'], [''], [1]]) {
+    await assert.rejects(PickedDirectoryFileSystem.open(directoryHandle(), { limits: { exclude } }), /`exclude` .* list of names/);
+  }
 });
 
 test('what is left out is not looked through, and there for calls that are about it', async () => {
@@ -295,6 +299,13 @@ test('a closed file is closed under the other spellings that the platform knows'
   const write = component(files, (directory) => directory.write('.ENV', bytes('EVIL'), PLAIN), { grant });
   await assert.rejects(write, (error) => error.kind === 'changed' || error.kind === 'refused');
   assert.equal(new TextDecoder().decode((await files.read('/w/.env')).content), 'KEY=1');
+});
+
+test('a link that the browser does not show is neither read nor replaced', async () => {
+  const files = await PickedDirectoryFileSystem.open(directoryHandle({ links: ['link'] }));
+  assert.deepEqual([await files.stat('/link'), await files.read('/link'), await files.list('/')], [undefined, undefined, []]);
+  await assert.rejects(files.change([{ type: 'write', path: '/link', content: bytes('x') }]), (error) => error.kind === 'refused' && /is a link/.test(error.message));
+  await assert.rejects(files.change([{ type: 'remove', path: '/link' }]), (error) => error.kind === 'missing');
 });
 
 test('the person is asked for a directory, and says no or yes', async () => {
