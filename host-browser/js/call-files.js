@@ -11,7 +11,7 @@ const inUse = new WeakMap();
 
 /**
  * Runs a component that was granted files. The component does not wait for a file system, so it is run again, from the beginning,
- * when it asks for a content that is not in memory: what it changes counts from the attempt that is complete, and is in the file
+ * when it asks for what is not in memory: what it changes counts from the attempt that is complete, and is in the file
  * system when this resolves.
  *
  * @template T
@@ -47,7 +47,7 @@ async function runOnCopy(fileSystem, contents, given, signal, attempt) {
     signal?.throwIfAborted();
     const outcome = await settled(() => attempt(files));
     if (tree.isComplete()) {
-      if (outcome.error) throw outcome.error;
+      if ('error' in outcome) throw outcome.error;
       signal?.throwIfAborted();
       await tree.keep();
       return outcome.value;

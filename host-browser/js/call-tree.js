@@ -9,6 +9,9 @@ class NotRead extends Error {}
 /** So many times more is read ahead before each further attempt. */
 const AHEAD = 8;
 
+/** After so many paths that were looked for one by one, the directories that they are in are listed. */
+const FEW = 4;
+
 /** A file of up to so many bytes that is looked for is read at once: it will be asked for. */
 const SMALL = 1 << 20;
 
@@ -32,8 +35,9 @@ export class CallTree {
   #written = 0;
   /** Reads what this attempt first asked for in vain. */
   #missing;
-  /** How much is read before the next attempt. */
+  /** How much is read before the next attempt, and how many paths were looked for one by one. */
   #atOnce = 1;
+  #looked = 0;
 
   /**
    * @param {object} fileSystem
@@ -64,6 +68,19 @@ export class CallTree {
     if (isSmall && this.#isOpen(path)) await this.#read(path, node);
   }
 
+  async #lookAhead(path) {
+    await this.look(path);
+    this.#looked += 1;
+    if (this.#looked <= FEW) return;
+    const names = namesOf(path).slice(0, -1);
+    for (let at = '/', node = this.#tree.root; node && isDirectory(node); node = this.#tree.find(at)) {
+      // One that is too large stays as it is: what is looked for in it is found, if slowly.
+      if (!node.isListed && this.#isOpen(at)) await this.#list(at, node).catch(() => leave(node));
+      if (names.length === 0) return;
+      at = childOf(at, names.shift());
+    }
+  }
+
   /** Finds out how far the way to a path leads that is not there. */
   async #lookAbove(path) {
     let node = this.#tree.root;
@@ -86,7 +103,7 @@ export class CallTree {
     for (const name of namesOf(path)) {
       if (!isDirectory(node)) return undefined;
       const child = node.entries.get(name);
-      if (!child && !isKnownAbsent(node, name)) this.#miss(() => this.look(path));
+      if (!child && !isKnownAbsent(node, name)) this.#miss(() => this.#lookAhead(path));
       if (!child) return undefined;
       node = child;
     }
@@ -160,11 +177,13 @@ export class CallTree {
   /** Changes an entry for this attempt. */
   #set(path, node) {
     const directory = this.#tree.find(parentOf(path));
-    if (!node && !directory.isListed) absentOf(directory).add(namesOf(path).at(-1));
+    const name = namesOf(path).at(-1);
+    const isKnown = isKnownAbsent(directory, name);
+    if (!node && !isKnown) absentOf(directory).add(name);
     const takeBack = this.#tree.set(path, node, Date.now());
     this.#undo.push(() => {
       takeBack();
-      if (!node) directory.absent?.delete(namesOf(path).at(-1));
+      if (!node && !isKnown) directory.absent.delete(name);
     });
   }
 
@@ -283,6 +302,7 @@ function endingOf(path) {
 function tooMany(path, maxEntries) {
   return new FileSystemError(
     'limit',
-    `there are more than ${maxEntries} files and directories to look through (at ${path}): name a smaller directory, leave some out by \`exclude\`, or raise the limit \`maxEntries\` of the file system`,
+    `there are more than ${maxEntries} files and directories to look through (at ${path}): name a smaller directory, leave ` +
+      'some out by `exclude`, or raise the limit `maxEntries` of the file system',
   );
 }

@@ -56,7 +56,8 @@ export class FileContents {
     if (this.#size(others) + bytes <= this.#maxBytes) return;
     throw new FileSystemError(
       'limit',
-      `the files of this call have more than ${this.#maxBytes} bytes together (at ${path}): take fewer or smaller ones, or raise the limit \`maxBytes\` of the file system`,
+      `the files of this call have more than ${this.#maxBytes} bytes together (at ${path}): take fewer or smaller ones, or raise ` +
+        'the limit `maxBytes` of the file system',
     );
   }
 

@@ -6,6 +6,7 @@
  * @param {(name: string) => string} [platform.spelled] what all spellings of a name have in common
  * @param {string} [platform.permission] what `queryPermission` says
  * @param {() => string} [platform.asked] what the person says
+ * @param {boolean} [platform.writes] whether files can be written here, and not in a Worker only; default yes
  * @param {string[]} [platform.links] names of links, which are not shown and are there all the same
  * @param {(name: string) => string | undefined} [platform.fails] the name of the error with which writing a file ends
  */
@@ -103,6 +104,7 @@ class FileHandle {
   constructor(name, platform) {
     this.name = name;
     this.#platform = platform;
+    if (platform.writes === false) this.createWritable = undefined;
   }
 
   async getFile() {

@@ -140,6 +140,34 @@ test('a search through many files begins a few times anew, and a file is read on
   assert.equal(files.asked.read.length, 2001);
 });
 
+test('a call that makes many files, or looks for many, begins a few times anew', async () => {
+  const files = new Waited(Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`/w/deep/there-${n}`, `${n}`])));
+  const made = async (run) => {
+    let attempts = 0;
+    await component(files, (directory) => {
+      attempts += 1;
+      for (let n = 0; n < 300; n += 1) run(directory, n);
+    });
+    return attempts;
+  };
+  const writing = await made((directory, n) => directory.write(`deep/new-${n}`, bytes('x'), { createNew: true, createParents: true }));
+  const apart = await made((directory, n) => directory.write(`made/${n}/file`, bytes('x'), { createNew: true, createParents: true }));
+  const looking = await made((directory, n) => {
+    try {
+      directory.stat(`deep/there-${n}`);
+    } catch (thrown) {
+      if (thrown !== 'not-found') throw thrown;
+    }
+  });
+  const coming = await made((directory, n) => {
+    directory.write('gone', bytes('x'), PLAIN);
+    directory.remove('gone');
+    if (n < 50) directory.read(`deep/there-${n}`, 0, 9);
+  });
+  for (const attempts of [writing, apart, looking, coming]) assert.ok(attempts <= 12, `${[writing, apart, looking, coming]} attempts`);
+  assert.equal(files.files.paths().length, 650);
+});
+
 test('a component that is run again has told, remembered and changed everything once', async () => {
   const files = new Waited({ '/w/a': '1', '/w/b': '2' });
   const told = [];
@@ -306,6 +334,13 @@ test('a link that the browser does not show is neither read nor replaced', async
   assert.deepEqual([await files.stat('/link'), await files.read('/link'), await files.list('/')], [undefined, undefined, []]);
   await assert.rejects(files.change([{ type: 'write', path: '/link', content: bytes('x') }]), (error) => error.kind === 'refused' && /is a link/.test(error.message));
   await assert.rejects(files.change([{ type: 'remove', path: '/link' }]), (error) => error.kind === 'missing');
+});
+
+test('a browser that writes in Workers only says so, and leaves no empty file', async () => {
+  const files = await PickedDirectoryFileSystem.open(directoryHandle({ writes: false }));
+  const write = files.change([{ type: 'write', path: '/a', content: bytes('x') }]);
+  await assert.rejects(write, (error) => error.kind === 'not-allowed' && /run the agent in a Worker/.test(error.message));
+  assert.deepEqual(await files.list('/'), []);
 });
 
 test('the person is asked for a directory, and says no or yes', async () => {
