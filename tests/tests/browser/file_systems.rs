@@ -2,10 +2,16 @@
 
 use crate::node;
 
-/// The contract of file systems, calls of components on those that are waited for, and platforms that no browser shows.
+/// The contract of file systems, and platforms that no browser shows.
 #[test]
 fn card_4_files_of_a_page_keep_one_contract() {
     node::test("file-systems.test.js");
+}
+
+/// A component does not notice that its files are waited for, and changes nothing that somebody else changed meanwhile.
+#[test]
+fn card_4_components_work_on_files_that_are_waited_for() {
+    node::test("file-calls.test.js");
 }
 
 /// The page is loaded again, tabs change one file, the storage is full, a page ends in the middle of writing, and a real directory
