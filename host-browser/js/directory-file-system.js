@@ -186,7 +186,7 @@ const FAILURES = {
   NoModificationAllowedError: ['locked', 'it is being written by somebody else, perhaps another tab: try again'],
   InvalidStateError: ['locked', 'it is being written by somebody else, perhaps another tab: try again'],
   InvalidModificationError: ['not-empty', 'the directory is not empty'],
-  NotFoundError: ['missing', 'it is not there any more'],
+  NotFoundError: ['missing', 'it is not there any more, or it is a link, which browsers do not follow'],
   TypeError: ['refused', 'the platform refuses the name'],
 };
 

@@ -1,8 +1,9 @@
 /** Pages in headless Chromium: the package and the pages of the tests from a server on loopback, where nothing else is. */
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -13,13 +14,15 @@ const PLACES = {
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
 const EMPTY = '<!doctype html><title>test</title><link rel="icon" href="data:,"><body style="height: 100vh">';
 
-/** A browser with one origin: `{ newPage(), origin, close() }`. */
-export async function openBrowser() {
+/**
+ * A browser with one origin: `{ newPage(), origin, close() }`.
+ * @param {{ preferences?: object }} [options] settings of the browser, as its profile has them
+ */
+export async function openBrowser({ preferences } = {}) {
   const server = createServer(answer);
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${server.address().port}`;
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
-  const context = await browser.newContext();
+  const { context, closeContext } = preferences ? await contextWith(preferences) : await newContext();
   return {
     origin,
     /** A page of the origin with nothing in it. */
@@ -29,11 +32,36 @@ export async function openBrowser() {
       return page;
     },
     async close() {
-      await browser.close();
+      await closeContext();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Calls a function of a module of the tests in a page. */
+export function inPage(page, module, name, ...given) {
+  return page.evaluate(async ([module, name, given]) => (await import(`/tests/${module}`))[name](...given), [module, name, given]);
+}
+
+const launching = () => ({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+
+async function newContext() {
+  const browser = await chromium.launch(launching());
+  return { context: await browser.newContext(), closeContext: () => browser.close() };
+}
+
+/** Settings are read from a profile, which is on the disk. */
+async function contextWith(preferences) {
+  const profile = await mkdtemp(join(tmpdir(), 'windlass-profile-'));
+  await mkdir(join(profile, 'Default'));
+  await writeFile(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
+  const context = await chromium.launchPersistentContext(profile, launching());
+  const closeContext = async () => {
+    await context.close();
+    await rm(profile, { recursive: true, force: true });
+  };
+  return { context, closeContext };
 }
 
 function chromiumPath() {

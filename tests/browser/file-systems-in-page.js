@@ -159,3 +159,20 @@ export async function lookAtDropped() {
   const changing = files.change([{ type: 'write', path: '/new.txt', content: bytes('x') }]);
   return { results, root: await names('/'), folder: await names('/folder'), refused: await changing.catch(({ kind }) => kind) };
 }
+
+/** What an agent does in the directory that was dropped, and what becomes of changes at its links. */
+export async function workInDropped() {
+  const files = await PickedDirectoryFileSystem.open(await globalThis.dropped);
+  const results = await agentOn(files, [
+    ['Read', { file_path: '/a.txt' }],
+    ['Edit', { file_path: '/a.txt', old_string: 'alpha', new_string: 'omega' }],
+    ['Write', { file_path: '/new/b.txt', content: 'new' }],
+    ['Write', { file_path: '/link', content: 'EVIL' }],
+    ['Write', { file_path: '/folder/passwd', content: 'EVIL' }],
+  ], { cwd: '/' });
+  const refused = [];
+  for (const change of [{ type: 'createDirectory', path: '/folder' }, { type: 'remove', path: '/link' }]) {
+    refused.push(await files.change([change]).then(() => 'done', ({ kind }) => kind));
+  }
+  return { results, refused };
+}
