@@ -5,6 +5,9 @@ import { FileSystemError, limitsOf } from './file-system.js';
 import { READ } from './file-tree.js';
 import { locked } from './named-locks.js';
 
+/** How many files are written at the same time: browsers look at each that comes to a disk. */
+const AT_ONCE = 16;
+
 /** How often a file is opened anew that is replaced while it is read, and how browsers say that. */
 const READING_TRIES = 20;
 const REPLACED = ['NotFoundError', 'NotReadableError'];
@@ -70,17 +73,15 @@ export class DirectoryFileSystem {
 
   async #apply(changes) {
     const made = [];
-    let parent;
-    for (const change of changes) {
-      try {
-        if (parent?.path !== parentOf(change.path)) parent = await this.#parent(change.path);
-        await this.#make(parent.handle, change);
-      } catch (error) {
-        const before = made.length > 0 ? `changed before it: ${made.join(', ')}` : 'nothing was changed';
-        throw new FileSystemError(error.kind ?? 'failed', `${error.message} (${before})`, { cause: error });
-      }
-      if (change.type === 'remove') parent = undefined;
-      made.push(change.path);
+    for (const group of together(changes)) {
+      // What was looked up for one group may be gone after it.
+      const parents = new Map();
+      const done = await Promise.allSettled(group.map((change) => this.#make(change, parents)));
+      made.push(...group.filter((_, index) => done[index].status === 'fulfilled').map(({ path }) => path));
+      const error = done.find(({ status }) => status === 'rejected')?.reason;
+      if (!error) continue;
+      const others = made.length > 0 ? `changed all the same: ${made.join(', ')}` : 'nothing was changed';
+      throw new FileSystemError(error.kind ?? 'failed', `${error.message} (${others})`, { cause: error });
     }
   }
 
@@ -90,17 +91,14 @@ export class DirectoryFileSystem {
     if (now !== replaces) throw new FileSystemError('changed', `${path} is not what it was when it was read`);
   }
 
-  async #parent(path) {
-    const parent = parentOf(path);
-    const handle = await this.#find(parent);
-    if (handle?.kind !== 'directory') throw new FileSystemError('missing', `there is no directory ${parent}`);
-    return { path: parent, handle };
-  }
-
-  async #make(parent, { type, path, content }) {
+  async #make({ type, path, content }, parents) {
     if (path === '/') throw new FileSystemError('exists', '/ is a directory that stays as it is');
     const make = { write, createDirectory, remove }[type];
     if (!make) throw new TypeError(`there is no change of the type ${JSON.stringify(type)}`);
+    const above = parentOf(path);
+    if (!parents.has(above)) parents.set(above, this.#find(above));
+    const parent = await parents.get(above);
+    if (parent?.kind !== 'directory') throw new FileSystemError('missing', `there is no directory ${above}`);
     await this.#told(path, async () => {
       const name = namesOf(path).at(-1);
       const there = await childNamed(parent, name);
@@ -176,6 +174,23 @@ export class DirectoryFileSystem {
     const ask = kind === 'not-allowed' ? ` (${error.message}): ask the person for ${this.#place} again` : '';
     return new FileSystemError(kind, `${path}: ${said}${ask}`, { cause: error });
   }
+}
+
+/** Groups of changes whose order does not matter: files that are written one after another, each only once in any spelling. */
+function together(changes) {
+  const groups = [];
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const fits = (other) => other.type === 'write' && change.type === 'write' && spelled(other.path) !== spelled(change.path);
+    if (group && group.length < AT_ONCE && group.every(fits)) group.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+/** What paths have in common that a platform may take for one. */
+function spelled(path) {
+  return path.normalize('NFKC').toUpperCase().toLowerCase();
 }
 
 /** What the errors of browsers mean here. */

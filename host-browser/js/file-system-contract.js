@@ -195,6 +195,8 @@ export const CONTRACT = [
         await files.change([write(path, 'other')]).catch(() => {});
         same(await textOf(files, '/Dir/.env'), 'closed', `the content after ${path} was written`);
       }
+      await files.change([write('/Dir/one', 'first'), write('/Dir/ONE', 'second')]).catch(() => {});
+      same(await textOf(files, '/Dir/one'), 'first', 'the content after two spellings were written at once');
     },
   ],
 ];

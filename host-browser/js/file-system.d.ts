@@ -29,9 +29,9 @@ export interface FileSystem {
   /** The content of a file; `undefined` if there is no file. */
   read(path: string): Promise<FileContent | undefined>;
   /**
-   * Makes changes, in their order. First everything that is to be replaced is looked at: if anything is not as `replaces` says, it
-   * rejects with a {@link FileSystemError} of the kind `changed`, and changes nothing. A change that then fails rejects with what
-   * was changed before it; a file system that can takes that back.
+   * Makes changes, as if one after another. First everything that is to be replaced is looked at: if anything is not as `replaces`
+   * says, it rejects with a {@link FileSystemError} of the kind `changed`, and changes nothing. If a change fails then, it rejects
+   * and names what was changed all the same; a file system that can takes that back.
    */
   change(changes: FileChange[]): Promise<void>;
 }

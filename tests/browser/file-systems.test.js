@@ -113,7 +113,7 @@ test('a write that the platform does not make is the error of the call, says wha
     directory.write('b', bytes('new'), PLAIN);
   };
   for (const [name, kind, said] of [
-    ['QuotaExceededError', 'full', /\/w\/b: the storage .* is full.* \(changed before it: \/w\/a\)/],
+    ['QuotaExceededError', 'full', /\/w\/b: the storage .* is full.* \(changed all the same: \/w\/a\)/],
     ['NotAllowedError', 'not-allowed', /ask the person for directory:project again/],
     ['NoModificationAllowedError', 'locked', /being written by somebody else/],
   ]) {
