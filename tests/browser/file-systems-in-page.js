@@ -121,6 +121,30 @@ export async function count(name, times) {
   }
 }
 
+/** Keeps the handle of a directory, and after the page was loaded again opens what was kept. */
+export async function keepHandle(name) {
+  const root = await navigator.storage.getDirectory();
+  const handle = await root.getDirectoryHandle(name, { create: true });
+  await handles('readwrite', (kept) => kept.put(handle, 'directory'));
+}
+
+export async function openKeptHandle(path) {
+  const { result } = await handles('readonly', (kept) => kept.get('directory'));
+  const found = await (await PickedDirectoryFileSystem.open(result)).read(path);
+  return new TextDecoder().decode(found.content);
+}
+
+async function handles(mode, ask) {
+  const answered = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request);
+    request.onerror = () => reject(request.error);
+  });
+  const opening = indexedDB.open('handles', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('kept');
+  const { result: database } = await answered(opening);
+  return answered(ask(database.transaction('kept', mode).objectStore('kept')));
+}
+
 /** Begins to replace a large file, and does not wait for it. */
 export async function beginLarge(name, letter, length) {
   const files = await OpfsFileSystem.open(name);

@@ -32,6 +32,15 @@ test('what an agent edits is there when the page is loaded again', async () => {
   await page.close();
 });
 
+test('the handle of a directory that the page kept opens it again', async () => {
+  const page = await browser.newPage();
+  await inPage(page, 'put', 'kept handle', { '/project/a.txt': 'alpha' });
+  await inPage(page, 'keepHandle', 'kept handle');
+  await page.reload();
+  assert.equal(await inPage(page, 'openKeptHandle', '/project/a.txt'), 'alpha');
+  await page.close();
+});
+
 test('where the storage is full the call says so, and nothing is lost', async () => {
   // What the other tests have written counts in their browser.
   const empty = await openBrowser();
