@@ -1,7 +1,8 @@
 /** The messages of an answer. */
 
-/** Messages that may wait to be read before the loop waits too. */
+/** Messages that may wait to be read before the loop waits too, and how many are left when it goes on: not for each of them. */
 const MESSAGES_AHEAD = 256;
+const MESSAGES_LEFT = 128;
 
 export const TAKE = Symbol('take');
 export const FOLLOW = Symbol('follow');
@@ -91,7 +92,7 @@ export class Run {
   #next() {
     if (this.#lines.length > 0) {
       const line = this.#lines.shift();
-      this.#makeRoom();
+      if (this.#lines.length <= MESSAGES_LEFT) this.#makeRoom();
       return Promise.resolve(line);
     }
     if (this.#over) return this.#ended();

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
+mod browser;
 mod command;
 mod component;
 mod decode;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 13] = [
+    let parts: [Part; 14] = [
         // A process starts others the more slowly the larger it is, and the groups behind make this one large.
         ("command", command::measure),
         ("session", session::measure),
@@ -63,6 +64,7 @@ fn run(only: &[&str]) -> ExitCode {
         ("installed", installed::measure),
         ("engine", engine::measure),
         ("size", size::measure),
+        ("browser", browser::measure),
     ];
     if let Some(unknown) = only
         .iter()

@@ -211,7 +211,11 @@ fn simulate(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode>
 
 fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     setup::ripgrep(workspace)?;
-    if arguments.is_empty() || arguments.iter().any(|part| part == "size") {
+    if arguments.is_empty()
+        || arguments
+            .iter()
+            .any(|part| part == "size" || part == "browser")
+    {
         artefacts::build(workspace)?;
     }
     if arguments.is_empty() || arguments.iter().any(|part| part == "plugins") {

@@ -1,5 +1,6 @@
 /**
- * What a stream of 10,000 deltas costs: read by an agent whose events are messages, and by a loop of `fetch` and `JSON.parse`.
+ * What a stream of 10,000 deltas costs: read by an agent for the whole answer, by one whose events are messages, and by a loop of
+ * `fetch` and `JSON.parse`.
  *
  * `node streaming.js PACKAGE`; the last line is JSON, milliseconds in the median.
  */
@@ -38,11 +39,13 @@ function stream() {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-async function ours() {
-  const agent = new Agent({ baseUrl, apiKey: 'bench', includePartialMessages: true });
+/** The deltas that an agent has read: those in the text of its answer, or those that came as messages. */
+async function ours(includePartialMessages) {
+  const agent = new Agent({ baseUrl, apiKey: 'bench', includePartialMessages });
   let deltas = 0;
   for await (const message of agent.query('Go on.')) {
-    if (message.type === 'stream_event' && message.event.type === 'content_block_delta') deltas += 1;
+    if (includePartialMessages && message.event?.type === 'content_block_delta') deltas += 1;
+    if (!includePartialMessages && message.type === 'result') deltas = message.result.match(/word/g).length;
   }
   return deltas;
 }
@@ -69,13 +72,16 @@ async function milliseconds(run) {
   return performance.now() - start;
 }
 
-const times = { ours: [], baseline: [] };
+const times = { whole: [], messages: [], baseline: [] };
 for (let round = 0; round <= ROUNDS; round += 1) {
-  const [own, hand] = [await milliseconds(ours), await milliseconds(byHand)];
+  const took = {
+    whole: await milliseconds(() => ours(false)),
+    messages: await milliseconds(() => ours(true)),
+    baseline: await milliseconds(byHand),
+  };
   if (round === 0) continue; // compiles
-  times.ours.push(own);
-  times.baseline.push(hand);
+  for (const [name, ms] of Object.entries(took)) times[name].push(ms);
 }
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 await server.terminate();
-console.log(JSON.stringify({ ours: median(times.ours), baseline: median(times.baseline) }));
+console.log(JSON.stringify(Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]))));
