@@ -2,6 +2,7 @@
 import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
 import { Hooks } from './hooks.js';
+import { checkedServers } from './mcp-connections.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { checkOptions, optionsOfSession, signalOf } from './options.js';
 import { Session } from './session.js';
@@ -47,6 +48,7 @@ export class Agent {
       denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
       canUseTool: askerOf(options),
+      mcpServers: checkedServers(options.mcpServers),
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
@@ -83,7 +85,7 @@ export class Agent {
       await init();
       const environment = { version: version(), ...this.#spec.environment };
       const task = { seed: hex(seed), session_id: sessionId, spec: { ...this.#spec, persist: kept.persist, environment } };
-      return new Core(JSON.stringify(task), JSON.stringify(kept));
+      return new Core(JSON.stringify(task), JSON.stringify(kept), Object.keys(this.#parts.mcpServers));
     };
     return new Session(start(), this.#parts, {
       store: sessionStore,

@@ -7,6 +7,7 @@ export class Host {
   #events;
   /** What each plugin remembers of the session. */
   #states = new Map();
+  #servers;
 
   /**
    * @param {object} parts
@@ -21,9 +22,11 @@ export class Host {
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
+   * @param {import('./mcp-connections.js').McpConnections} servers
    * @param {{ message: Function, opened: Function, fault: Function }} events whom the session tells what happens
    */
-  constructor(parts, events) {
+  constructor(parts, servers, events) {
+    this.#servers = servers;
     this.#parts = parts;
     this.#events = events;
   }
@@ -58,12 +61,24 @@ export class Host {
     }
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
-      const report = (text) => {
-        // Afterwards nobody listens: the core has its result.
-        if (!signal.aborted) progress(String(text));
-      };
-      return found.call(call, { signal, progress: report, effectId });
+      return found.call(call, { signal, progress: whileRunning(signal, progress), effectId });
     }));
+  }
+
+  connectServer(connection, name) {
+    return this.#servers.connect(connection, name);
+  }
+
+  callServerTool(connection, tool, callJson, signal, progress) {
+    const call = JSON.parse(callJson);
+    const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
+    return this.#within(limit, call.name, signal, (signal) => {
+      return this.#servers.call(connection, tool, call, { signal, progress: whileRunning(signal, progress) });
+    });
+  }
+
+  disconnect(connection) {
+    this.#servers.disconnect(connection);
   }
 
   runHook(effectId, callJson, signal) {
@@ -136,4 +151,11 @@ export class Host {
   warning(text) {
     this.#parts.warn(text);
   }
+}
+
+/** Takes reports of a call; afterwards nobody listens: the core has its result. */
+function whileRunning(signal, progress) {
+  return (text) => {
+    if (!signal.aborted) progress(String(text));
+  };
 }

@@ -1,11 +1,13 @@
 /** windlass in JavaScript: an agent inside a page, a Node program or an edge worker. */
 import type { FileSystem } from './file-system.js';
+import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
 import type { Message, ResultMessage } from './messages.js';
 import type { Plugin } from './plugin.js';
 import type { SessionSnapshot, SessionStore } from './stored-sessions.js';
 import type { Tool } from './tool.js';
 
 export * from './file-system.js';
+export * from './mcp-server.js';
 export * from './messages.js';
 export * from './plugin.js';
 export * from './stored-sessions.js';
@@ -45,6 +47,8 @@ export interface AgentOptions {
   tools?: Tool[];
   /** Components with tools: see {@link Plugin} and `windlass/files`. */
   plugins?: Plugin[];
+  /** MCP servers by their names, made by `httpServers` of `windlass/mcp`; each session connects to them. Rules for tools: `mcp__NAME`, `mcp__NAME__TOOL`. */
+  mcpServers?: Record<string, McpServer>;
   /** Takes what components log: the plugin's name, the level and the message. */
   pluginLog?: (plugin: string, level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
   /** Callbacks at events, as in the TypeScript Agent SDK. What a callback throws is reported, and the run goes on. */
@@ -318,7 +322,7 @@ export type SessionOptions = Pick<
 
 /**
  * Asks in a session of its own, as `query` of the TypeScript Agent SDK: a prompt, or a stream of user messages, each answered in its
- * turn. Options are those of {@link Agent}; `tools` are functions here (see `tool`). An option that means nothing here is an
+ * turn. Options are those of {@link Agent}; `tools` are functions here (see `tool`), `mcpServers` are those that are reached by HTTP. An option that means nothing here is an
  * error that names it.
  */
 export function query(asked: {
@@ -332,6 +336,10 @@ export interface Query extends AsyncIterableIterator<Message> {
   setPermissionMode(mode: PermissionMode): Promise<void>;
   setModel(model?: string): Promise<void>;
   stopTask(id: string): Promise<void>;
+  /** What is known of the MCP servers. */
+  mcpServerStatus(): Promise<McpServerStatus[]>;
+  /** Reads a resource of an MCP server, such as the `ui://` page of a tool; gives the server's answer (`ReadResourceResult`). */
+  readMcpResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<McpResult>;
 }
 
 /** A conversation. Prompts are answered one after another. */
@@ -354,6 +362,13 @@ export interface Session {
   fork(options?: { upToMessageId?: string }): Promise<Session>;
   /** What was said, for `restore` of an agent, here or elsewhere. Needs and waits for the same. */
   snapshot(): Promise<SessionSnapshot>;
+  /** What is known of the MCP servers. */
+  mcpServerStatus(): Promise<McpServerStatus[]>;
+  /**
+   * Reads a resource of an MCP server, such as the `ui://` page of a tool; gives the server's answer (`ReadResourceResult`) as it is.
+   * Rejects when the server is not connected or refuses.
+   */
+  readMcpResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<McpResult>;
   /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
   close(): Promise<void>;
   /** The same, at the end of an `await using`. */

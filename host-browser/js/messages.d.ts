@@ -1,5 +1,6 @@
 /** The messages of a run: the types of the TypeScript Agent SDK. */
 import type { HookEvent, PermissionMode } from './index.js';
+import type { McpServerStatus } from './mcp-server.js';
 
 /** A message of the stream. Later versions may have further kinds: pass over those that you do not know. */
 export type Message =
@@ -41,7 +42,8 @@ export interface InitMessage extends Common {
   tools: string[];
   model: string;
   permissionMode: PermissionMode;
-  mcp_servers: { name: string; status: string }[];
+  /** The MCP servers, each with its status; `mcpServerStatus` of the session has the reasons. */
+  mcp_servers: { name: string; status: McpServerStatus['status'] | 'disabled' }[];
   slash_commands: string[];
   apiKeySource: string;
   claude_code_version: string;
@@ -191,7 +193,10 @@ export interface UserMessage extends Common {
   type: 'user';
   message: { role: 'user'; content: ContentBlock[] };
   parent_tool_use_id: string | null;
-  /** What the tool gave for programs. */
+  /**
+   * What the tool gave for programs. For a tool of an MCP server that is its `structuredContent`; where the tool or its result has a
+   * `_meta` (MCP Apps), the whole `CallToolResult` as the server gave it.
+   */
   tool_use_result?: unknown;
   isSynthetic?: boolean;
 }

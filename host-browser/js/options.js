@@ -5,7 +5,7 @@ export const OPTIONS = [
   'additionalDirectories', 'agent', 'agents', 'allowDangerouslySkipPermissions', 'allowedTools', 'apiKey', 'askTools', 'baseUrl',
   'betas', 'canUseTool', 'clock', 'continue', 'coreTools', 'cwd', 'dangerouslyAllowBrowser', 'disallowedTools', 'effort',
   'environment', 'fallbackModel', 'fetch', 'files', 'forkSession', 'forwardSubagentText', 'freeWorkspaceReads', 'headers', 'hooks',
-  'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'model', 'onWarning',
+  'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'mcpServers', 'model', 'onWarning',
   'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginLog', 'plugins', 'prices',
   'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore',
   'stream', 'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
@@ -20,8 +20,8 @@ export const ELSEWHERE = {
   'no files of settings are read: say what is in them by options': [
     'managedSettings', 'projectConfigRoot', 'settingSources', 'settings', 'skills',
   ],
-  'there are no servers of MCP here: functions are `tools`, components `plugins`': [
-    'mcpServers', 'mcpServersDelivery', 'onElicitation', 'permissionPromptToolName', 'strictMcpConfig',
+  'the only servers of MCP here are those of `mcpServers`, by HTTP': [
+    'mcpServersDelivery', 'onElicitation', 'permissionPromptToolName', 'strictMcpConfig',
   ],
   'no commands run that could be confined: a component has what it was granted, and a function is your own': ['sandbox'],
   'versions of files are not kept': ['enableFileCheckpointing'],

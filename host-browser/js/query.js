@@ -18,6 +18,8 @@ export function query({ prompt, options = {} }) {
     setModel: (model) => session.setModel(model),
     setPermissionMode: (mode) => session.setPermissionMode(mode),
     stopTask: (id) => session.stopTask(id),
+    mcpServerStatus: () => session.mcpServerStatus(),
+    readMcpResource: (...asked) => session.readMcpResource(...asked),
   });
 }
 

@@ -1,5 +1,6 @@
 /** A conversation: an engine that is driven, and the runs that get its messages. */
 import { Host } from './host.js';
+import { McpConnections } from './mcp-connections.js';
 import { signalOf } from './options.js';
 import { FOLLOW, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
@@ -16,6 +17,8 @@ export class Session {
   #tail;
   #opened;
   #isOpened;
+  #servers;
+  #warn;
 
   #keeping;
 
@@ -28,11 +31,16 @@ export class Session {
   constructor(core, parts, keeping) {
     this.#core = core;
     this.#keeping = keeping;
+    this.#warn = parts.warn;
     this.#opened = new Promise((resolve, reject) => {
       this.#isOpened = { resolve, reject };
     });
     // Whoever prompts is told what is wrong.
     this.#opened.catch(() => {});
+    this.#servers = new McpConnections(parts.mcpServers, parts.clock, {
+      toolsChanged: (...changed) => this.#toolsChanged(...changed),
+      warn: parts.warn,
+    });
     this.#driven = this.#drive(parts, keeping.store);
     this.#tail = core.then(() => {}, () => {});
   }
@@ -106,6 +114,17 @@ export class Session {
     return snapshotOf(sessionId, text);
   }
 
+  /** What is known of its MCP servers. */
+  async mcpServerStatus() {
+    await this.#core;
+    return this.#servers.status();
+  }
+
+  /** Reads a resource of an MCP server; gives the server's answer as it is. */
+  readMcpResource(server, uri, { signal } = {}) {
+    return this.#servers.readResource(server, uri, { signal });
+  }
+
   /** Ends the session when its prompts are answered, and resolves when others may go on with it. */
   async close() {
     await this.#tail;
@@ -160,12 +179,20 @@ export class Session {
     };
     try {
       const core = await this.#core;
-      await core.drive(new Host(parts, events), store);
+      await core.drive(new Host(parts, this.#servers, events), store);
       this.#over ??= ended();
       this.#isOpened.reject(this.#over);
       this.#current?.ended();
     } catch (error) {
       this.#end(error);
+    }
+  }
+
+  async #toolsChanged(number, name, tools) {
+    try {
+      (await this.#core).serverToolsChanged(number, name, tools);
+    } catch (error) {
+      this.#warn(`the MCP server ${name} has changed its tools to something that cannot be used: ${error.message}`);
     }
   }
 

@@ -15,7 +15,7 @@ use futures_util::{
     future::{self, Either},
     stream,
 };
-use js_sys::{Promise, Reflect, Uint8Array};
+use js_sys::{Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use windlass_core::{
@@ -77,12 +77,15 @@ fn pairs(names_and_values: Vec<String>) -> Vec<(String, String)> {
     pairs
 }
 
+/// The `kind` of an exception, if it has one.
+pub(crate) fn kind_of(exception: &JsValue) -> Option<String> {
+    let kind = Reflect::get(exception, &JsValue::from_str("kind"));
+    kind.ok().and_then(|kind| kind.as_string())
+}
+
 /// Describes an exception; its `kind` may say what failed. Without one, the server was not reached.
 fn failed(exception: &JsValue) -> Answer {
-    let kind = Reflect::get(exception, &JsValue::from_str("kind"))
-        .ok()
-        .and_then(|kind| kind.as_string());
-    let kind = match kind.as_deref() {
+    let kind = match kind_of(exception).as_deref() {
         Some("interrupted") => HttpFailureKind::Interrupted,
         Some("refused") => HttpFailureKind::Refused,
         Some("too-large") => HttpFailureKind::TooLarge,
@@ -97,6 +100,7 @@ fn failed(exception: &JsValue) -> Answer {
 /// The answers of a tool: its progress reports, then its result.
 pub(crate) struct ToolAnswers {
     result: JsFuture,
+    read: ReadResult,
     reports: Rc<RefCell<Reports>>,
     cancelled: Option<Cancelled>,
     abort: Abort,
@@ -105,6 +109,9 @@ pub(crate) struct ToolAnswers {
     done: bool,
 }
 
+/// Reads the JSON of a result; says what is wrong with it.
+type ReadResult = fn(&RawJson) -> Result<ToolResult, String>;
+
 #[derive(Default)]
 struct Reports {
     texts: VecDeque<String>,
@@ -112,10 +119,25 @@ struct Reports {
 }
 
 impl ToolAnswers {
-    pub(crate) fn start(
+    /// Runs a tool of the agent.
+    pub(crate) fn of_call(
         host: &WasmHost,
         id: EffectId,
         call: &ToolCall,
+        cancel: &CancelSignal,
+    ) -> Self {
+        let run = |signal: &JsValue, report: &Function| {
+            let (id, encoded) = (id.to_string(), to_json(call));
+            host.call_tool(&id, &encoded, call.input.get(), signal, report)
+        };
+        let read: ReadResult = |json| json.decode().map_err(|error| error.to_string());
+        Self::start(run, read, cancel)
+    }
+
+    /// Starts a tool with a signal that cancels it and a function that takes its progress reports.
+    pub(crate) fn start(
+        run: impl FnOnce(&JsValue, &Function) -> Promise,
+        read: ReadResult,
         cancel: &CancelSignal,
     ) -> Self {
         let reports = Rc::new(RefCell::new(Reports::default()));
@@ -128,15 +150,10 @@ impl ToolAnswers {
             }
         });
         let abort = Abort::new();
-        let result = host.call_tool(
-            &id.to_string(),
-            &to_json(call),
-            call.input.get(),
-            &abort.signal(),
-            report.as_ref().unchecked_ref(),
-        );
+        let result = run(&abort.signal(), report.as_ref().unchecked_ref());
         Self {
             result: JsFuture::from(result),
+            read,
             reports,
             cancelled: Some(cancel.cancelled()),
             abort,
@@ -169,19 +186,19 @@ impl Stream for ToolAnswers {
         Pin::new(&mut this.result).poll(cx).map(|settled| {
             this.done = true;
             this.abort.disarm();
-            Some(Answer::Tool(result(settled)))
+            Some(Answer::Tool(result(settled, this.read)))
         })
     }
 }
 
 /// The result of a tool. If it throws, the exception becomes the error text.
-fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
+fn result(settled: Result<JsValue, JsValue>, read: ReadResult) -> ToolResult {
     match settled {
         Ok(value) => value
             .as_string()
             .ok_or_else(|| "it is no text".to_owned())
             .and_then(|json| RawJson::parse(json).map_err(|error| error.to_string()))
-            .and_then(|json| json.decode().map_err(|error| error.to_string()))
+            .and_then(|json| read(&json))
             .unwrap_or_else(|error| {
                 ToolResult::error(format!(
                     "The tool gave a result that cannot be used: {error}"

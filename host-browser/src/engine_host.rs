@@ -3,7 +3,6 @@
 use std::future::Future;
 
 use futures_core::Stream;
-use futures_util::stream;
 use js_sys::Promise;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -19,7 +18,7 @@ use windlass_engine::{
     store::Lease,
 };
 
-use crate::host::BrowserHost;
+use crate::{host::BrowserHost, mcp};
 
 /// The error of effects that need what a page does not have.
 const NOT_HERE: &str = "there is no such thing in a page";
@@ -46,11 +45,10 @@ impl EngineHost for BrowserHost {
     fn server_tool(
         &self,
         _id: EffectId,
-        _call: ServerTool,
-        _cancel: CancelSignal,
+        call: ServerTool,
+        cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        // No server was connected to.
-        stream::empty()
+        mcp::call(&self.js, &call, &cancel)
     }
 
     async fn effect(&self, effect: Effect) -> Outcome {
@@ -59,12 +57,16 @@ impl EngineHost for BrowserHost {
             Ok(outcome) => outcome,
             Err(Effect::Configure(_)) => Outcome::Configured(Err(unavailable())),
             Err(Effect::Look(_)) => Outcome::Looked(Err(ReplyError::new(NOT_HERE))),
-            Err(Effect::Connect(_)) => Outcome::Connected(Err(unavailable())),
+            Err(Effect::Connect(request)) => mcp::connect(&self.js, &request).await,
             Err(Effect::Ask(..)) => Outcome::Asked(Err(unavailable())),
             Err(Effect::KeepOutput(..)) => Outcome::OutputFile(Err(unavailable())),
             Err(Effect::Checkpoint(_)) => Outcome::Checkpointed(Err(unavailable())),
             Err(Effect::ListWorktrees) => Outcome::Worktrees(Vec::new()),
-            // There are no servers and no worktrees to end or remove.
+            Err(Effect::CloseServers(connections)) => {
+                connections.into_iter().for_each(|it| self.disconnect(it));
+                Outcome::Finished
+            }
+            // There are no worktrees to remove.
             Err(_) => Outcome::Finished,
         }
     }
@@ -94,6 +96,10 @@ impl EngineHost for BrowserHost {
         self.kept.release(lease);
     }
 
+    fn disconnect(&self, connection: ConnectionId) {
+        self.js.disconnect(connection as f64);
+    }
+
     // The methods below are for engines that speak the line protocol, keep journals or read files.
 
     async fn room(&self) {}
@@ -107,6 +113,4 @@ impl EngineHost for BrowserHost {
     fn journal(&self, _: SessionId, _: &str) {}
 
     fn forget(&self, _: ConfigNumber) {}
-
-    fn disconnect(&self, _: ConnectionId) {}
 }

@@ -90,7 +90,7 @@ impl Host for BrowserHost {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        ToolAnswers::start(&self.js, id, &call, &cancel)
+        ToolAnswers::of_call(&self.js, id, &call, &cancel)
     }
 
     fn run_hook(

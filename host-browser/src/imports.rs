@@ -48,6 +48,26 @@ extern "C" {
         progress: &Function,
     ) -> Promise;
 
+    /// Connects to an MCP server, under a number from now on; resolves to what it offers, as JSON. If it rejects with an error
+    /// whose `kind` is `needs-auth`, somebody has to sign in first.
+    #[wasm_bindgen(method, js_name = connectServer)]
+    pub(crate) fn connect_server(this: &WasmHost, connection: f64, name: &str) -> Promise;
+
+    /// Calls a tool of an MCP server by the name that it has there; resolves to its result, as JSON.
+    #[wasm_bindgen(method, js_name = callServerTool)]
+    pub(crate) fn call_server_tool(
+        this: &WasmHost,
+        connection: f64,
+        tool: &str,
+        call: &str,
+        signal: &JsValue,
+        progress: &Function,
+    ) -> Promise;
+
+    /// Closes a connection to an MCP server, even while it is being made.
+    #[wasm_bindgen(method)]
+    pub(crate) fn disconnect(this: &WasmHost, connection: f64);
+
     /// Runs a hook: the call is JSON, and so is the output that it resolves to. Rejects with the reason if there is none.
     #[wasm_bindgen(method, js_name = runHook)]
     pub(crate) fn run_hook(this: &WasmHost, effect: &str, call: &str, signal: &JsValue) -> Promise;

@@ -18,6 +18,7 @@ mod fork;
 mod grant;
 mod host;
 mod imports;
+mod mcp;
 #[cfg(feature = "testkit")]
 mod scripted_model;
 mod session;

@@ -12,13 +12,14 @@ use windlass_core::{
     session_request::SessionRequest,
 };
 use windlass_engine::{
-    machine::{Configuration, Engine, Face, Input, Launch, drive},
+    machine::{Configuration, Engine, Face, Input, Launch, ServerEvent, drive},
     protocol::flags::Flags,
 };
 
 use crate::{
     host::BrowserHost,
     imports::WasmHost,
+    mcp,
     store::{JsStore, SessionStore},
 };
 
@@ -65,12 +66,13 @@ struct Keeping {
 
 #[wasm_bindgen]
 impl Session {
-    /// Creates a session from a task in JSON (`windlass_core::session_request::SessionRequest`), and how it is kept, in JSON.
+    /// Creates a session from a task in JSON (`windlass_core::session_request::SessionRequest`), how it is kept, in JSON, and the
+    /// names of the MCP servers that it is connected to.
     ///
     /// # Errors
     /// What is wrong with them.
     #[wasm_bindgen(constructor)]
-    pub fn new(task: &str, keeping: &str) -> Result<Session, JsError> {
+    pub fn new(task: &str, keeping: &str, servers: Vec<String>) -> Result<Session, JsError> {
         let task = SessionRequest::parse(task)?;
         let keeping: Keeping = RawJson::parse(keeping)?.decode()?;
         if keeping.fork && keeping.resume.is_none() && !keeping.continue_latest {
@@ -104,7 +106,9 @@ impl Session {
         launch.last_hooks_ms = LAST_HOOKS_MS;
         // The engine's ids must differ from those that the session derives from its seed.
         let of_engine = task.seed.map(|byte| !byte);
-        let engine = Engine::new(launch, Configuration::new(0, task.spec), of_engine);
+        let mut configuration = Configuration::new(0, task.spec);
+        configuration.given_servers = mcp::configurations(servers);
+        let engine = Engine::new(launch, configuration, of_engine);
         let (sender, inputs) = unbounded();
         let session = Self {
             allow_bypass,
@@ -164,6 +168,24 @@ impl Session {
     #[wasm_bindgen(js_name = stopTask)]
     pub fn stop_task(&self, id: String) {
         self.tell(Input::Tell(SessionInput::StopTask(id)));
+    }
+
+    /// The tools of an MCP server have changed to these, as JSON.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    #[wasm_bindgen(js_name = serverToolsChanged)]
+    pub fn server_tools_changed(
+        &self,
+        connection: f64,
+        name: &str,
+        tools: &str,
+    ) -> Result<(), JsError> {
+        let tools = mcp::tools(name, &RawJson::parse(tools)?)?;
+        // A number that the engine itself gave.
+        let event = Input::Server(connection as u64, ServerEvent::Tools(tools));
+        self.tell(event);
+        Ok(())
     }
 
     /// No further prompt comes: the session ends when those that there are have their results.

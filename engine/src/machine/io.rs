@@ -161,7 +161,7 @@ pub enum Effect {
     WriteSettings(Destination, BTreeMap<String, String>),
     /// Look at files for the SDK. [`Outcome::Looked`].
     Look(Look),
-    /// Connect to an MCP server. [`Outcome::Connected`].
+    /// Connect to an MCP server. [`Outcome::Connected`] or [`Outcome::NeedsAuth`].
     Connect(Box<ConnectRequest>),
     /// Send a request to an MCP server outside of the conversation. [`Outcome::Asked`].
     Ask(ConnectionId, Question),
@@ -197,6 +197,8 @@ pub enum Outcome {
     Looked(Result<Seen, ReplyError>),
     /// The server's offer, or why it could not be reached.
     Connected(Result<Offer, String>),
+    /// The server lets nobody in who has not signed in; what it said.
+    NeedsAuth(String),
     /// A server's own answer, or why there is none.
     Asked(Result<RawJson, String>),
     /// For each worktree to be removed, the occurrence to report to hooks.

@@ -166,6 +166,9 @@ impl Engine {
             (Pending::Connect(connection), Outcome::Connected(offer)) => {
                 self.connected(connection, offer);
             }
+            (Pending::Connect(connection), Outcome::NeedsAuth(reason)) => {
+                self.needs_auth(connection, reason);
+            }
             (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
             (Pending::End, outcome) => self.shutdown_effect_done(outcome),
             // An outcome of the wrong kind counts as no answer.

@@ -6,6 +6,7 @@ mod chromium;
 mod edge;
 mod facts;
 mod file_systems;
+mod mcp;
 mod native;
 mod node;
 mod package;

@@ -121,6 +121,16 @@ impl Engine {
         connection: ConnectionId,
         answer: Result<Offer, String>,
     ) {
+        self.connection_ended_as(connection, answer.map_err(Status::Failed));
+    }
+
+    /// Handles the refusal of a server that wants somebody to sign in first.
+    pub(in crate::machine) fn needs_auth(&mut self, connection: ConnectionId, reason: String) {
+        self.connection_ended_as(connection, Err(Status::NeedsAuth(reason)));
+    }
+
+    /// Records what became of a connection: what the server offers, or the status without it.
+    fn connection_ended_as(&mut self, connection: ConnectionId, answer: Result<Offer, Status>) {
         let Some((owner, name)) = self.servers.find(connection) else {
             return;
         };
@@ -137,10 +147,10 @@ impl Engine {
                 server.status = Status::Connected;
                 Ok(())
             }
-            Err(reason) => {
+            Err(status) => {
                 server.offer = Offer::default();
-                server.status = Status::Failed(reason.clone());
-                Err(reason)
+                server.status = status;
+                Err(server.failure().unwrap_or_default().to_owned())
             }
         };
         if outcome.is_err() {

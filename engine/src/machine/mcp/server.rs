@@ -47,6 +47,8 @@ pub(super) enum Status {
     Connected,
     /// It could not be reached; holds the reason.
     Failed(String),
+    /// It lets nobody in who has not signed in; holds what it said.
+    NeedsAuth(String),
     /// It is disabled for now.
     Disabled,
 }
@@ -125,7 +127,7 @@ impl Server {
     /// The reason why it could not be reached, if it failed.
     pub(super) fn failure(&self) -> Option<&str> {
         match &self.status {
-            Status::Failed(reason) => Some(reason),
+            Status::Failed(reason) | Status::NeedsAuth(reason) => Some(reason),
             _ => None,
         }
     }
@@ -174,7 +176,7 @@ impl Server {
         if let Some(info) = &self.offer.info {
             described["serverInfo"] = info.clone();
         }
-        if let Status::Failed(reason) = status {
+        if let Status::Failed(reason) | Status::NeedsAuth(reason) = status {
             described["error"] = reason.as_str().into();
         }
         described
@@ -187,6 +189,7 @@ impl Status {
             Self::NotStarted | Self::Pending => "pending",
             Self::Connected => "connected",
             Self::Failed(_) => "failed",
+            Self::NeedsAuth(_) => "needs-auth",
             Self::Disabled => "disabled",
         }
     }
