@@ -36,6 +36,7 @@ export class Agent {
     const hooks = new Hooks(options.hooks ?? {}, plugins, new Set(tools.keys()));
     for (const tool of options.tools ?? []) add(tool.definition, tool);
     const clock = options.clock ?? new SystemClock();
+    const usesFiles = plugins.length > 0 || (options.tools ?? []).some((tool) => tool.usesFiles);
     const cwd = options.cwd ?? '/';
     this.#options = options;
     this.#parts = {
@@ -43,7 +44,7 @@ export class Agent {
       cwd,
       tools,
       endpoint: new Endpoint(options),
-      files: options.files ?? (plugins.length ? new MemoryFileSystem({ clock }) : undefined),
+      files: options.files ?? (usesFiles ? new MemoryFileSystem({ clock }) : undefined),
       hooks,
       denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,

@@ -51,7 +51,7 @@ export class Host {
     return absolute(this.#parts.cwd, path);
   }
 
-  async callTool(effectId, callJson, input, signal, progress) {
+  async callTool(effectId, callJson, input, judgedLine, signal, progress) {
     const call = JSON.parse(callJson);
     const found = this.#parts.tools.get(call.name);
     if (found.plugin) {
@@ -61,7 +61,8 @@ export class Host {
     }
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
-      return found.call(call, { signal, progress: whileRunning(signal, progress), effectId });
+      const { files } = this.#parts;
+      return found.call(call, { signal, progress: whileRunning(signal, progress), effectId, judgedLine, files });
     }));
   }
 

@@ -55,7 +55,7 @@ export interface AgentOptions {
   hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
   /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */
   includeHookEvents?: boolean;
-  /** The files that the tools of plugins work on; an empty tree in memory if left out. */
+  /** The files that the tools of plugins, and the shell of `windlass/shell`, work on; an empty tree in memory if left out. */
   files?: FileSystem;
   /** The working directory: absolute; default `/`. */
   cwd?: string;

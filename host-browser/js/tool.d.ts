@@ -50,7 +50,10 @@ export interface ToolExtras {
   };
   /** Input fields that are file paths: rules for paths then hold for this tool. */
   paths?: { field: string; access: 'read' | 'write'; defaultCwd?: boolean }[];
-  /** The input field that is a shell command: rules for commands then hold for it. */
+  /**
+   * The input field that is a shell command: rules for commands then hold for it. The handler gets the text of the model there only where
+   * all of it was approved; of a line whose commands were allowed one by one it gets what was read, printed anew for bash and dash.
+   */
   commandParam?: string;
   /** What may be done about a call whose outcome was lost. */
   retry?: 'never' | 'run_again' | 'run_again_with_key';

@@ -14,6 +14,7 @@ import { inputSchema } from './input-schema.js';
  */
 export function tool(name, description, schema, handler, extras = {}) {
   const { json, parse } = inputSchema(name, schema);
+  const { commandParam = null } = extras;
   return {
     definition: {
       name,
@@ -25,12 +26,13 @@ export function tool(name, description, schema, handler, extras = {}) {
         access,
         default_cwd: defaultCwd,
       })),
-      command_param: extras.commandParam ?? null,
+      command_param: commandParam,
       retry: extras.retry ?? 'never',
       timeout_ms: extras.timeoutMs ?? null,
     },
-    async call(call, context) {
-      return toCore(await handler(await parse(call.input), context));
+    async call(call, { signal, progress, effectId, judgedLine }) {
+      const input = commandParam === null ? call.input : { ...call.input, [commandParam]: approvedCommand(call, commandParam, judgedLine) };
+      return toCore(await handler(await parse(input), { signal, progress, effectId }));
     },
   };
 }
@@ -39,6 +41,19 @@ export function tool(name, description, schema, handler, extras = {}) {
 function annotations({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title, ...own }) {
   const hints = { readOnly: readOnlyHint, destructive: destructiveHint, idempotent: idempotentHint, openWorld: openWorldHint };
   return { ...hints, ...own };
+}
+
+/**
+ * The command that may run: the text of the model if all of it was approved, else what was read of it, printed anew.
+ *
+ * @param {{ name: string, input: object, command?: string | object }} call
+ * @param {string} field of the input
+ * @param {string} [judgedLine] what was printed, if the parts of the command were judged one by one
+ */
+export function approvedCommand(call, field, judgedLine) {
+  if (call.command === 'as_written') return call.input[field];
+  if (judgedLine !== undefined) return judgedLine;
+  throw new Error(`The call of ${call.name} says nothing about what of its command was approved, so nothing was run.`);
 }
 
 /** What a handler gave, in the form the core reads. */

@@ -23,7 +23,7 @@ use windlass_core::{
     effect::{Answer, HttpFailure, HttpFailureKind},
     hook::HookAnswer,
     host::{CancelSignal, Cancelled},
-    tool::{ToolCall, ToolResult},
+    tool::{ApprovedCommand, ToolCall, ToolResult},
 };
 
 use crate::imports::{Abort, Exchange, WasmHost, reason};
@@ -128,7 +128,8 @@ impl ToolAnswers {
     ) -> Self {
         let run = |signal: &JsValue, report: &Function| {
             let (id, encoded) = (id.to_string(), to_json(call));
-            host.call_tool(&id, &encoded, call.input.get(), signal, report)
+            let line = judged_line(call);
+            host.call_tool(&id, &encoded, call.input.get(), line, signal, report)
         };
         let read: ReadResult = |json| json.decode().map_err(|error| error.to_string());
         Self::start(run, read, cancel)
@@ -188,6 +189,14 @@ impl Stream for ToolAnswers {
             this.abort.disarm();
             Some(Answer::Tool(result(settled, this.read)))
         })
+    }
+}
+
+/// The line for a shell of the page, if the parts of a command were judged one by one: what was read of it, printed anew.
+fn judged_line(call: &ToolCall) -> Option<String> {
+    match call.command.as_ref()? {
+        ApprovedCommand::AsWritten => None,
+        ApprovedCommand::Plan(plan) => Some(windlass_shell::print(&plan.script, &|_| None)),
     }
 }
 

@@ -38,12 +38,14 @@ extern "C" {
     pub(crate) fn resolve(this: &WasmHost, path: &str) -> Result<String, JsValue>;
 
     /// Runs a tool; the call and the result are JSON. The input, which is also part of the call, is passed as the model wrote it.
+    /// If the parts of a command were judged one by one, `judged_line` is what runs instead of its text.
     #[wasm_bindgen(method, js_name = callTool)]
     pub(crate) fn call_tool(
         this: &WasmHost,
         effect: &str,
         call: &str,
         input: &str,
+        judged_line: Option<String>,
         signal: &JsValue,
         progress: &Function,
     ) -> Promise;

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use windlass_core::{
-    Input as SessionInput, Prompt, RawJson, Seeded, SessionId, Uuid, permission::Mode,
+    Input as SessionInput, Prompt, RawJson, Seeded, SessionId, Uuid,
+    permission::{CommandConfinement, Mode},
     session_request::SessionRequest,
 };
 use windlass_engine::{
@@ -73,7 +74,9 @@ impl Session {
     /// What is wrong with them.
     #[wasm_bindgen(constructor)]
     pub fn new(task: &str, keeping: &str, servers: Vec<String>) -> Result<Session, JsError> {
-        let task = SessionRequest::parse(task)?;
+        let mut task = SessionRequest::parse(task)?;
+        // A shell in a page reaches the file tree as far as a call was granted it, and nothing else.
+        task.spec.policy.permissions.confinement = Some(CommandConfinement::default());
         let keeping: Keeping = RawJson::parse(keeping)?.decode()?;
         if keeping.fork && keeping.resume.is_none() && !keeping.continue_latest {
             return Err(JsError::new(

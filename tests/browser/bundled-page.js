@@ -12,7 +12,7 @@ import { directory } from './package-under-test.js';
 const npm = fileURLToPath(new URL('../node_modules', import.meta.url));
 
 /** What a strict policy has to allow for WebAssembly; servers are elsewhere. */
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' http://127.0.0.1:*";
+const POLICY = "default-src 'none'; img-src data:; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' http://127.0.0.1:*";
 
 const HTML = '<!doctype html><meta charset="utf-8"><title>test</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
 
@@ -50,9 +50,12 @@ async function bundle(script) {
     platform: 'browser',
     write: false,
     // Only where there is no page.
-    external: ['node:*'],
+    external: ['node:fs/promises'],
     nodePaths: [npm],
-    alias: Object.fromEntries(['index', 'mcp', 'shell', 'ag-ui', 'testkit'].map((name) => [alias(name), join(directory, `${name}.js`)])),
+    alias: {
+      ...Object.fromEntries(['index', 'mcp', 'shell', 'testkit'].map((name) => [alias(name), join(directory, `${name}.js`)])),
+      'node:zlib': join(directory, 'no-zlib.js'),
+    },
     logLevel: 'error',
   });
   return outputFiles[0].text;

@@ -14,6 +14,7 @@ mod page;
 mod pages;
 mod plugins;
 mod sessions;
+mod shell;
 
 use std::{fs, path::Path};
 
