@@ -17,6 +17,7 @@ import { Bash } from 'just-bash/browser';
 import { ShellFiles } from './shell-files.js';
 import { shellResult } from './shell-result.js';
 import { after, beginning } from './shell-state.js';
+import { subshells } from './shell-subshells.js';
 import { approvedCommand } from './tool.js';
 
 /** Milliseconds that a command may take when the model says nothing, and when it asks for more. */
@@ -93,6 +94,7 @@ async function run(shell, call, { signal, files, judgedLine }) {
     // It would change the globals of the page; what a command reaches is bounded by what it is given.
     defenseInDepth: false,
   });
+  bash.registerTransformPlugin(subshells);
   view.seal();
   const before = bash.getEnv();
   const ended = await execute(bash, line, timeout, signal);

@@ -117,6 +117,11 @@ test('directory and variables last, and what means something to the shell does n
   assert.equal(results[3].text, '/work/d');
 });
 
+test('commands of a pipeline change nothing of the shell', async () => {
+  const { results } = await run(['cd d | cat; pwd; set -f | cat; echo *.txt', 'bash -c "cd d | cat; pwd"', 'echo x | { read y; echo $y; }'], approved);
+  assert.deepEqual(results.map(({ text }) => text), ['/work\na.txt b.txt', '/work', 'x']);
+});
+
 test('a rule is about the directory in which the command runs', async () => {
   const { results } = await run(['cd d', 'cat in.txt'], { allowedTools: ['Bash(cd:*)', 'Bash(cat:*)'] });
   assert.equal(results[1].text, 'inner');

@@ -45,7 +45,7 @@ impl Reading for Judged {
 }
 
 /// What of a line may run.
-enum Approved {
+pub(crate) enum Approved {
     Whole(String),
     Parts(CommandPlan),
 }
@@ -73,7 +73,11 @@ fn real(path: &str) -> String {
 }
 
 /// What of a line may run unasked.
-fn approved(line: CommandLine, permissions: &Permissions, stage: &Stage) -> Option<Approved> {
+pub(crate) fn approved(
+    line: CommandLine,
+    permissions: &Permissions,
+    stage: &Stage,
+) -> Option<Approved> {
     let mut tool = ToolDefinition::new("Bash", "", RawJson::empty_object());
     tool.command_param = Some("command".into());
     let files = resolved(&line);

@@ -4,15 +4,15 @@ use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_shell_judge::{
-    ALL, FORBIDDING, Fault, Former, Judged, LEAST_PASSING, Line, Reading, Stage, corpus, generate,
-    generate_for, run_many, shrink,
+    ALL, FORBIDDING, Fault, Former, Judged, JustBash, LEAST_PASSING, Line, Reading, Stage, corpus,
+    generate, generate_for, run_many, shrink,
 };
 
 const HELP: &str = "\
-shell-judge [--lines N] [--from S] [--former] [--forbidding]
+shell-judge [--lines N] [--from S] [--former] [--just-bash] [--forbidding]
   tries N generated lines (20000) from seed S (0) on; --former judges the design that was given up,
-  in which something must be found; --forbidding lets everything run that does not seem to hold a
-  program that is denied";
+  in which something must be found; --just-bash runs what passes in the shell of pages; --forbidding
+  lets everything run that does not seem to hold a program that is denied";
 
 /// Faults after which it ends.
 const MOST_FAULTS: usize = 20;
@@ -35,6 +35,7 @@ struct Chosen {
     lines: u64,
     from: u64,
     former: bool,
+    just_bash: bool,
     forbidding: bool,
 }
 
@@ -43,6 +44,7 @@ fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
         lines: 20_000,
         from: 0,
         former: false,
+        just_bash: false,
         forbidding: false,
     };
     let mut parser = lexopt::Parser::from_env();
@@ -51,6 +53,7 @@ fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
             Arg::Long("lines") => chosen.lines = parser.value()?.parse()?,
             Arg::Long("from") => chosen.from = parser.value()?.parse()?,
             Arg::Long("former") => chosen.former = true,
+            Arg::Long("just-bash") => chosen.just_bash = true,
             Arg::Long("forbidding") => chosen.forbidding = true,
             Arg::Long("former-reads") => {
                 former_reads()?;
@@ -75,7 +78,11 @@ fn former_reads() -> Result<(), lexopt::Error> {
 const MANY: u64 = 10_000;
 
 fn judge(chosen: &Chosen) -> io::Result<bool> {
-    let reading: &dyn Reading = if chosen.former { &Former } else { &Judged };
+    let reading: &dyn Reading = match (chosen.former, chosen.just_bash) {
+        (true, _) => &Former,
+        (false, true) => &JustBash,
+        (false, false) => &Judged,
+    };
     let forbidding = |seed| generate_for(FORBIDDING, seed);
     let line_of: &(dyn Fn(u64) -> Line + Sync) = match chosen.forbidding {
         true => &forbidding,

@@ -30,6 +30,8 @@ pub type Native = Box<dyn Fn(&Stage) -> std::io::Result<Outcome>>;
 pub(crate) enum Work {
     Shell(Shell, String),
     Native(Native),
+    /// It records itself what ran, and changes no file of the stage.
+    InMemory(Native),
 }
 
 impl std::fmt::Debug for Form {
@@ -51,6 +53,16 @@ impl Form {
             label: format!("{} runs {text:?}", shell.name()),
             speaks_bash: shell == Shell::Bash,
             work: Work::Shell(shell, text),
+        }
+    }
+
+    /// A line that something runs which changes nothing of the stage, and says itself what came of it.
+    #[must_use]
+    pub fn in_memory(label: String, work: Native) -> Self {
+        Self {
+            label,
+            speaks_bash: true,
+            work: Work::InMemory(work),
         }
     }
 

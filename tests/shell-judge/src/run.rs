@@ -14,6 +14,7 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use serde::Deserialize;
 
 use crate::{
     deadline::Deadline,
@@ -89,7 +90,7 @@ pub struct Outcome {
 }
 
 /// A program that ran.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Ran {
     /// Its name if it lies on the path, else its file, from the working directory on.
     pub program: String,
@@ -174,6 +175,7 @@ impl std::fmt::Display for Ran {
 pub(crate) fn run(form: &Form, stage: &Stage) -> io::Result<Outcome> {
     match &form.work {
         Work::Shell(shell, text) => run_command(shell.command(text)?, stage),
+        Work::InMemory(work) => work(stage),
         Work::Native(work) => {
             let outcome = work(stage)?;
             let finished = finish(outcome.stdout, outcome.stderr, outcome.status, stage)?;
