@@ -1,6 +1,7 @@
 //! The agent in JavaScript engines: the same core, the same component, the same bytes.
 #![allow(clippy::unwrap_used)]
 
+mod ag_ui;
 mod api;
 mod chromium;
 mod edge;
