@@ -3,9 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { bounded } from './bounded-response.js';
-
-/** How the client names itself to servers. */
-const CLIENT = { name: 'windlass', version: '0.1.0' };
+import { version } from './wasm.js';
 
 /** The longest limit of a timer: limits are those of whoever asks. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -35,7 +33,7 @@ export class HttpLink {
    */
   constructor({ url, headers, authProvider, fetch }, toolsChanged) {
     this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
-    this.#client = new Client(CLIENT, { jsonSchemaValidator: NO_VALIDATOR });
+    this.#client = new Client({ name: 'windlass', version: version() }, { jsonSchemaValidator: NO_VALIDATOR });
     this.#client.setNotificationHandler(ToolListChangedNotificationSchema, toolsChanged);
     // Those that concern a request are told by it.
     this.#client.onerror = () => {};

@@ -2,7 +2,7 @@
  * A shell without an operating system: npm `just-bash` behind the tool name `Bash`, over the files of the agent. Install it beside
  * windlass (`npm install just-bash`). Whoever does not import this module does not load it.
  *
- * Where a page is bundled, `node:zlib` needs an alias: `windlass/no-zlib`.
+ * Where another bundler than Vite makes a page, `node:zlib` needs an alias: `windlass/no-zlib`.
  */
 import type { CommandName, CustomCommand, ExecutionLimits } from 'just-bash/browser';
 import type { Tool } from './index.js';

@@ -246,6 +246,37 @@ test('a server that dies fails its calls, with the reason', async () => {
   await session.close();
 });
 
+test('a server that dies in the middle of a call fails it, with the reason', async () => {
+  const dying = Server.start((server) => {
+    server.registerTool('die', {}, async () => {
+      await (await dying).stop();
+      return new Promise(() => {});
+    });
+  });
+  const { messages } = await ask(await dying, [callOf('mcp__tester__die'), { respond: 'So.' }]);
+  const [result] = resultsOf(messages);
+  assert.equal(result.is_error, true);
+  assert.match(JSON.stringify(result.content), /The MCP server tester failed/);
+});
+
+test('a flood of progress is no flood of messages', () =>
+  beside(
+    Server.start((server) => {
+      server.registerTool('chatty', {}, async ({ sendNotification, _meta: { progressToken } }) => {
+        for (let progress = 1; progress <= 3_000; progress += 1) {
+          await sendNotification({ method: 'notifications/progress', params: { progressToken, progress } });
+        }
+        return { content: [{ type: 'text', text: 'there' }] };
+      });
+    }),
+    async (server) => {
+      const { messages } = await ask(server, [callOf('mcp__tester__chatty'), { respond: 'So.' }]);
+      assert.match(JSON.stringify(resultsOf(messages)[0].content), /there/);
+      const told = messages.filter(({ type }) => type === 'tool_progress').length;
+      assert.ok(told > 0 && told < 1_000, `${told} messages`);
+    },
+  ));
+
 test('a call that takes too long is stopped', () =>
   beside(Server.start((server) => server.registerTool('wait', {}, () => new Promise(() => {}))), async (server) => {
     const { messages } = await ask(server, [callOf('mcp__tester__wait'), { respond: 'So.' }], { toolTimeoutMs: 200 });
@@ -253,11 +284,12 @@ test('a call that takes too long is stopped', () =>
   }));
 
 test('a list without end is cut off, and one in a circle', async () => {
-  for (const [cursor, said] of [[() => 'again', /circle/], [(page) => `${page}`, /more than 1000 pages/]]) {
+  const many = Array.from({ length: 2_000 }, (_, number) => ({ name: `t${number}`, inputSchema: {} }));
+  for (const [tools, cursor, said] of [[[], () => 'again', /circle/], [many, (page) => `${page}`, /more than 10000 entries/]]) {
     let page = 0;
     const answers = {
       initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } }),
-      'tools/list': () => ({ tools: [], nextCursor: cursor((page += 1)) }),
+      'tools/list': () => ({ tools, nextCursor: cursor((page += 1)) }),
     };
     const server = await HttpServer.start(async (request, response) => {
       let text = '';

@@ -189,6 +189,20 @@ test('bytes come through as they are', async () => {
   assert.match(text, /^äöü €\n\s*10$/);
 });
 
+test('it works on any file system, and says what that refuses', async () => {
+  const memory = new MemoryFileSystem({ files: FILES });
+  const change = async (changes) => {
+    if (changes.some(({ path }) => path.endsWith('full'))) throw new windlass.FileSystemError('full', 'there is no room');
+    return memory.change(changes);
+  };
+  const files = { stat: (path) => memory.stat(path), list: (path) => memory.list(path), read: (path) => memory.read(path), change };
+  const { results } = await run(['cp a.txt c.txt; cat d/in.txt > full', 'cat c.txt; ls'], { files, ...approved });
+  assert.match(results[0].text, /no space left on device/);
+  assert.equal(results[1].text, 'alpha\nbeta\na.txt\nb.txt\nc.txt\nd\nsecret');
+  const readOnly = await run(['cat a.txt; echo 1 > new'], { files: { ...files, access: 'read' }, ...approved });
+  assert.match(readOnly.text, /read-only file system/);
+});
+
 test('commands of the embedder are there, and the environment', async () => {
   const hello = { name: 'hello', execute: async (args) => ({ stdout: `hello ${args[0]}\n`, stderr: '', exitCode: 0 }) };
   const { text } = await run(['hello $WHO'], { shell: { env: { WHO: 'you' }, customCommands: [hello] }, allowedTools: ['Bash(hello:*)'] });
