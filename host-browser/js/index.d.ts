@@ -338,6 +338,11 @@ export interface Query extends AsyncIterableIterator<Message> {
   stopTask(id: string): Promise<void>;
   /** What is known of the MCP servers. */
   mcpServerStatus(): Promise<McpServerStatus[]>;
+  /**
+   * Connects anew to an MCP server, for example when the person has signed in; the next prompt has its tools. Rejects when it is not
+   * connected.
+   */
+  reconnectMcpServer(name: string): Promise<void>;
   /** Reads a resource of an MCP server, such as the `ui://` page of a tool; gives the server's answer (`ReadResourceResult`). */
   readMcpResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<McpResult>;
 }
@@ -364,6 +369,11 @@ export interface Session {
   snapshot(): Promise<SessionSnapshot>;
   /** What is known of the MCP servers. */
   mcpServerStatus(): Promise<McpServerStatus[]>;
+  /**
+   * Connects anew to an MCP server, for example when the person has signed in; the next prompt has its tools. Rejects when it is not
+   * connected.
+   */
+  reconnectMcpServer(name: string): Promise<void>;
   /**
    * Reads a resource of an MCP server, such as the `ui://` page of a tool; gives the server's answer (`ReadResourceResult`) as it is.
    * Rejects when the server is not connected or refuses.

@@ -34,8 +34,11 @@ export class McpConnections {
   #events;
   /** By number: `{ name, opening, connection, tools }`. */
   #open = new Map();
-  /** What is known of each server, by its name. */
+  /** What is known of each server, by its name, and the number of its last connection. */
   #states = new Map();
+  #last = new Map();
+  /** Those who wait until a server is connected anew: `{ name, resolve, reject }`. */
+  #waiting = [];
 
   /**
    * @param {Record<string, { connect: Function }>} servers
@@ -54,6 +57,8 @@ export class McpConnections {
     const opening = new AbortController();
     const opened = { name, opening, connection: undefined, tools: [] };
     this.#open.set(number, opened);
+    this.#last.set(name, number);
+    this.#states.set(name, { name, status: 'pending' });
     const toolsChanged = (tools) => {
       // Its first tools are what it offers; of a connection that was closed nobody wants to know.
       if (!opened.connection || this.#open.get(number) !== opened) return;
@@ -69,11 +74,42 @@ export class McpConnections {
       }
       opened.connection = connection;
       const tools = this.#keep(opened, connection.tools);
+      this.#settle(name, ({ resolve }) => resolve());
       return JSON.stringify({ info: connection.info, tools });
     } catch (error) {
-      const status = error?.kind === 'needs-auth' ? 'needs-auth' : 'failed';
-      this.#states.set(name, { name, status, error: String(error?.message ?? error) });
+      // One that another connection has taken the place of says nothing any more.
+      if (this.#last.get(name) === number) {
+        const status = error?.kind === 'needs-auth' ? 'needs-auth' : 'failed';
+        this.#states.set(name, { name, status, error: String(error?.message ?? error) });
+        this.#settle(name, ({ reject }) => reject(error));
+      }
       throw error;
+    }
+  }
+
+  /**
+   * Resolves when a server is connected anew, rejects when it is not.
+   * @param {string} name
+   * @param {() => void} ask tells the engine
+   */
+  reconnected(name, ask) {
+    if (!this.#states.has(name)) return Promise.reject(unknown(name));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ name, resolve, reject });
+      ask();
+    });
+  }
+
+  /** The session is over. */
+  over(error) {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  #settle(server, tell) {
+    const all = this.#waiting.splice(0);
+    for (const waiting of all) {
+      if (waiting.name === server) tell(waiting);
+      else this.#waiting.push(waiting);
     }
   }
 
@@ -110,7 +146,7 @@ export class McpConnections {
 
   /** Reads a resource; gives the server's answer as it is. */
   async readResource(name, uri, options) {
-    if (!this.#states.has(name)) throw new Error(`there is no MCP server ${name}`);
+    if (!this.#states.has(name)) throw unknown(name);
     const opened = [...this.#open.values()].find((it) => it.name === name && it.connection);
     if (!opened) throw new Error(`the MCP server ${name} is not connected: it is ${this.#states.get(name).status}`);
     return opened.connection.readResource(uri, options);
@@ -141,4 +177,8 @@ export class McpConnections {
       progress(message ?? (total === undefined ? `${done}` : `${done} of ${total}`));
     };
   }
+}
+
+function unknown(name) {
+  return new Error(`there is no MCP server ${name}`);
 }

@@ -19,6 +19,7 @@ export function query({ prompt, options = {} }) {
     setPermissionMode: (mode) => session.setPermissionMode(mode),
     stopTask: (id) => session.stopTask(id),
     mcpServerStatus: () => session.mcpServerStatus(),
+    reconnectMcpServer: (name) => session.reconnectMcpServer(name),
     readMcpResource: (...asked) => session.readMcpResource(...asked),
   });
 }

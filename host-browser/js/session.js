@@ -120,6 +120,13 @@ export class Session {
     return this.#servers.status();
   }
 
+  /** Connects anew to one of its MCP servers. */
+  async reconnectMcpServer(name) {
+    const core = await this.#core;
+    if (this.#over) throw this.#over;
+    await this.#servers.reconnected(name, () => core.reconnectServer(name));
+  }
+
   /** Reads a resource of an MCP server; gives the server's answer as it is. */
   readMcpResource(server, uri, { signal } = {}) {
     return this.#servers.readResource(server, uri, { signal });
@@ -182,6 +189,7 @@ export class Session {
       await core.drive(new Host(parts, this.#servers, events), store);
       this.#over ??= ended();
       this.#isOpened.reject(this.#over);
+      this.#servers.over(this.#over);
       this.#current?.ended();
     } catch (error) {
       this.#end(error);
@@ -207,6 +215,7 @@ export class Session {
   #end(error) {
     this.#over ??= error;
     this.#isOpened.reject(this.#over);
+    this.#servers.over(this.#over);
     this.#current?.failed(this.#over);
   }
 }

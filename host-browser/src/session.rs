@@ -173,6 +173,12 @@ impl Session {
         self.tell(Input::Tell(SessionInput::StopTask(id)));
     }
 
+    /// Connects anew to an MCP server of the session.
+    #[wasm_bindgen(js_name = reconnectServer)]
+    pub fn reconnect_server(&self, name: String) {
+        self.tell(Input::Reconnect(name));
+    }
+
     /// The tools of an MCP server have changed to these, as JSON.
     ///
     /// # Errors

@@ -84,6 +84,20 @@ test('a tool that fails, and one that the server refuses, are errors for the mod
     assert.equal(refused.is_error, true);
   }));
 
+test('a result that is nested too deep is an error for the model', () =>
+  beside(
+    Server.start((server) => {
+      const deep = Array.from({ length: 200 }).reduce((inner) => ({ inner }), 1);
+      server.registerTool('deep', {}, () => ({ content: [], structuredContent: { deep } }));
+    }),
+    async (server) => {
+      const { messages } = await ask(server, [callOf('mcp__tester__deep'), { respond: 'Oh.' }]);
+      const [result] = resultsOf(messages);
+      assert.equal(result.is_error, true);
+      assert.match(JSON.stringify(result.content), /nested/);
+    },
+  ));
+
 test('progress of a call is a message', () =>
   beside(Server.start(), async (server) => {
     const { messages } = await ask(server, [callOf('mcp__tester__steps'), { respond: 'So.' }]);
@@ -189,6 +203,27 @@ test('a server that asks for authorization is told apart, and let in with its he
     assert.match(warnings.join(), /tester is not connected: .*401/);
     const { init: second } = await ask(server, [{ respond: 'With.' }], { configuration: { headers: { authorization: 'Bearer me' } } });
     assert.equal(second.mcp_servers[0].status, 'connected');
+  }));
+
+test('a server is connected anew when somebody has signed in, and its tools are there with the next prompt', () =>
+  beside(Server.start(tools, { authorization: 'Bearer me' }), async (server) => {
+    const headers = {};
+    const send = (url, init) => fetch(url, { ...init, headers: { ...Object.fromEntries(init.headers), ...headers } });
+    const add = callOf('mcp__tester__add', { a: 1, b: 2 });
+    const { session } = await sessionOf([{ respond: 'Without.' }, add, { respond: 'With.' }], httpServers({ tester: http(server.url, { fetch: send }) }), {
+      allowedTools: ['mcp__tester'],
+    });
+    await session.prompt('Go.').result();
+    await assert.rejects(session.reconnectMcpServer('tester'), /401/);
+    headers.authorization = 'Bearer me';
+    await session.reconnectMcpServer('tester');
+    assert.equal((await session.mcpServerStatus())[0].status, 'connected');
+    const messages = await all(session.prompt('Go on.'));
+    assert.deepEqual(initOf(messages).mcp_servers, [{ name: 'tester', status: 'connected' }]);
+    assert.match(JSON.stringify(resultsOf(messages)[0].content), /3/);
+    await assert.rejects(session.reconnectMcpServer('nobody'), /no MCP server nobody/);
+    await session.close();
+    await assert.rejects(session.reconnectMcpServer('tester'), /has ended/);
   }));
 
 /** Servers that are none, and what is said of them. */

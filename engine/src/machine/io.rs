@@ -40,6 +40,8 @@ pub enum Input {
     Done(EffectNumber, Outcome),
     /// An unsolicited event of an MCP server.
     Server(ConnectionId, ServerEvent),
+    /// The embedding program asks to connect anew to this MCP server of the session; one that is not known is passed over.
+    Reconnect(String),
     /// The clock has advanced; a deadline may have passed.
     Tick,
     /// A request to stop, from the caller that started the engine.

@@ -225,6 +225,7 @@ impl Engine {
             Input::Session(id, answer) => self.session_answered(id, answer),
             Input::Done(number, outcome) => self.done(number, outcome),
             Input::Server(connection, event) => self.server_event(connection, event),
+            Input::Reconnect(name) => self.reconnect_by_program(&name),
             Input::Tick => self.tick(),
             Input::Stop => self.stop(),
             Input::Unread => {

@@ -22,6 +22,13 @@ impl Engine {
         self.outbox.accept(Asked::Program(prompt), uuid);
     }
 
+    /// Connects anew to a server, as the program asks.
+    pub(super) fn reconnect_by_program(&mut self, name: &str) {
+        if !self.state.is_over() {
+            self.connect(&None, name);
+        }
+    }
+
     /// Handles another input of the program to its session.
     pub(super) fn told_by_program(&mut self, input: SessionInput) {
         match input {
