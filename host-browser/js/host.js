@@ -62,7 +62,8 @@ export class Host {
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
       const { files } = this.#parts;
-      return found.call(call, { signal, progress: whileRunning(signal, progress), effectId, judgedLine, files });
+      const called = found.call(call, { signal, progress: whileRunning(signal, progress), effectId, judgedLine, files });
+      return found.usesFiles ? this.#during(called) : called;
     }));
   }
 
@@ -74,7 +75,7 @@ export class Host {
     const call = JSON.parse(callJson);
     const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
     return this.#within(limit, call.name, signal, (signal) => {
-      return this.#servers.call(connection, tool, call, { signal, progress: whileRunning(signal, progress) });
+      return this.#during(this.#servers.call(connection, tool, call, { signal, progress: whileRunning(signal, progress) }));
     });
   }
 
@@ -91,6 +92,12 @@ export class Host {
       return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny: [] }, false, {}), signal);
     };
     return this.#parts.hooks.run(callJson, { signal, host });
+  }
+
+  /** Work that waits for something else than the clock. */
+  #during(work) {
+    this.#parts.clock.during?.(work);
+    return work;
   }
 
   /** What a run of a component may use. */

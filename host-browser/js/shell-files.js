@@ -53,6 +53,15 @@ export class ShellFiles {
     this.writeFileSync = undefined;
   }
 
+  /** Makes the working directory if there is none yet, so that a command has somewhere to begin. */
+  async begin() {
+    const { cwd } = this.#grant;
+    if (this.#rules.access(cwd) !== 'write' || (await this.#node(cwd))) return;
+    const missing = [];
+    for (let path = cwd; path !== '/' && !(await this.#files.stat(path)); path = parentOf(path)) missing.unshift(path);
+    await this.#change(missing.map((path) => ({ type: 'createDirectory', path })), 'mkdir', cwd);
+  }
+
   async isDirectory(path) {
     return (await this.#node(absolute('/', path)))?.kind === 'directory';
   }

@@ -82,6 +82,7 @@ async function run(shell, call, { signal, files, judgedLine }) {
   const line = approvedCommand(call, 'command', judgedLine);
   const view = new ShellFiles(files, call.grant, signal);
   const start = beginning(call);
+  await view.begin();
   if (!(await view.isDirectory(start.directory))) return gone(start.directory, call.grant.cwd);
   const timeout = Math.min(call.input.timeout > 0 ? call.input.timeout : DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const bash = new Bash({

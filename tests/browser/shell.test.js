@@ -127,6 +127,16 @@ test('a rule is about the directory in which the command runs', async () => {
   assert.equal(results[1].text, 'inner');
 });
 
+test('the working directory need not be there before, and time may be virtual', async () => {
+  const clock = new testkit.VirtualClock();
+  const model = await testkit.ScriptedModel.load({ exchanges: [bash('echo 1 > a; sleep 0.05; ls; pwd'), { respond: 'Done.' }] }, { clock });
+  const agent = new Agent({ fetch: model.fetch, clock, tools: [bashTool()], cwd: '/made/here', ...approved });
+  const results = [];
+  for await (const message of agent.query('Go.')) if (message.type === 'user') results.push(message.tool_use_result.stdout);
+  assert.deepEqual(results, ['a\n/made/here\n']);
+  assert.equal(agent.files.readText('/made/here/a'), '1\n');
+});
+
 test('a command that is not there says that there is no other', async () => {
   const { results } = await run(['git status', 'curl http://127.0.0.1', 'python3 -c 1', 'nope'], approved);
   for (const { text, isError } of results) {
