@@ -80,7 +80,8 @@ export class AgUiThread {
     for (const [number, block] of [...this.#open]) {
       yield* this.#stop(number);
       if (block.kind !== 'call') continue;
-      yield this.#of({ type: 'TOOL_CALL_RESULT', messageId: `${block.id}:broken-off`, toolCallId: block.id, content: NOT_MADE, role: 'tool' });
+      const { id: toolCallId } = block;
+      yield this.#of({ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}:broken-off`, toolCallId, content: NOT_MADE, role: 'tool' });
     }
   }
 

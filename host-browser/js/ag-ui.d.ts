@@ -20,7 +20,8 @@ export interface AgUiOptions {
  *
  * | messages | events |
  * |---|---|
- * | the first one, and the result | `RUN_STARTED`; `RUN_FINISHED` with `result`, `outcome` and `usage` per model, or `RUN_ERROR` with the subtype as `code` |
+ * | the first one | `RUN_STARTED` |
+ * | the result | `RUN_FINISHED` with `result`, `outcome` and `usage` per model, or `RUN_ERROR` with the subtype as `code` |
  * | text, thinking, calls | `TEXT_MESSAGE_*`, `REASONING_*`, `TOOL_CALL_START`, `_ARGS`, `_END` |
  * | results of calls | `TOOL_CALL_RESULT`; `metadata.isError`, and `metadata.toolUseResult` for programs |
  * | those of a subagent | the same with its `subagentRunId`, between `SUBAGENT_STARTED` and `SUBAGENT_FINISHED` or `SUBAGENT_ERROR` |

@@ -47,7 +47,10 @@ export interface AgentOptions {
   tools?: Tool[];
   /** Components with tools: see {@link Plugin} and `windlass/files`. */
   plugins?: Plugin[];
-  /** MCP servers by their names, made by `httpServers` of `windlass/mcp`; each session connects to them. Rules for tools: `mcp__NAME`, `mcp__NAME__TOOL`. */
+  /**
+   * MCP servers by their names, made by `httpServers` of `windlass/mcp`; each session connects to them. Rules for their tools:
+   * `mcp__NAME`, `mcp__NAME__TOOL`.
+   */
   mcpServers?: Record<string, McpServer>;
   /** Takes what components log: the plugin's name, the level and the message. */
   pluginLog?: (plugin: string, level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;

@@ -17,9 +17,8 @@ export function checkedServers(servers = {}) {
   const prefixes = new Map();
   for (const [name, server] of Object.entries(servers)) {
     if (typeof server?.connect !== 'function') {
-      throw new Error(
-        `mcpServers: ${name} cannot be connected to: make it by \`httpServers({ ${JSON.stringify(name)}: { type: 'http', url: … } })\` of windlass/mcp`,
-      );
+      const made = `httpServers({ ${JSON.stringify(name)}: { type: 'http', url: … } })`;
+      throw new Error(`mcpServers: ${name} cannot be connected to: make it by \`${made}\` of windlass/mcp`);
     }
     const other = prefixes.get(prefix(name));
     if (other !== undefined) throw new Error(`mcpServers: the tools of ${other} and ${name} would have the same names`);
@@ -157,10 +156,9 @@ export class McpConnections {
     const { name, connection } = opened;
     const usable = tools.filter((tool) => typeof tool?.name === 'string' && TOOL_NAME.test(prefix(name) + tool.name));
     if (usable.length < tools.length) {
-      const others = tools.filter((tool) => !usable.includes(tool)).map((tool) => JSON.stringify(tool?.name)?.slice(0, 100));
-      this.#events.warn(
-        `the MCP server ${name} has tools that no model can call, because of their names (letters, digits, _ and -, 128 with ${prefix(name)}): ${others.slice(0, 10).join(', ')}`,
-      );
+      const others = tools.filter((tool) => !usable.includes(tool)).map((tool) => tool?.name);
+      const rule = `letters, digits, _ and -, with ${prefix(name)} at most 128`;
+      this.#events.warn(`the MCP server ${name} has tools that no model can call, because of their names (${rule}): ${shown(others)}`);
     }
     opened.tools = usable;
     this.#states.set(name, { name, status: 'connected', serverInfo: connection.info, tools: usable });
@@ -181,4 +179,9 @@ export class McpConnections {
 
 function unknown(name) {
   return new Error(`there is no MCP server ${name}`);
+}
+
+/** Names that a server gave, as far as they can be shown. */
+function shown(names) {
+  return names.slice(0, 10).map((name) => JSON.stringify(name)?.slice(0, 100)).join(', ');
 }

@@ -47,7 +47,8 @@ function outcome(command, { how, exitCode, timeout }) {
 function withHint({ stderr }) {
   const missing = stderr.match(/: (\S+): command not (?:found|available)/);
   if (!missing) return stderr;
-  return `${stderr.trimEnd()}\n[${missing[1]} is not in this shell, which has no operating system below it: \`help\` lists what there is]\n`;
+  const hint = `[${missing[1]} is not in this shell, which has no operating system below it: \`help\` lists what there is]`;
+  return `${stderr.trimEnd()}\n${hint}\n`;
 }
 
 function shown(text, most) {

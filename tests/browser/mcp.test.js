@@ -124,6 +124,19 @@ test('what MCP Apps need passes untouched: the definition, the result and the re
     await session.close();
   }));
 
+test('a tool whose name no model can call is left out, and told', () =>
+  beside(
+    Server.start((server) => {
+      server.registerTool('fine', {}, () => ({ content: [] }));
+      server.registerTool('a.b/c', {}, () => ({ content: [] }));
+    }),
+    async (server) => {
+      const { init, warnings } = await ask(server, [{ respond: 'So.' }]);
+      assert.deepEqual(init.tools, ['mcp__tester__fine']);
+      assert.match(warnings.join(), /names \(.*\): "a\.b\/c"/);
+    },
+  ));
+
 test('rules decide about the tools of servers, and nobody to ask means no', () =>
   beside(Server.start(), async (server) => {
     const add = callOf('mcp__tester__add', { a: 1, b: 2 });
