@@ -5,6 +5,7 @@
  * The files are those of the directory `work`, in memory. What is a program of the system to a stage is one of the shell here.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Bash, InMemoryFs } from 'just-bash/browser';
 import { subshells } from '../../host-browser/js/shell-subshells.js';
@@ -35,7 +36,7 @@ async function run({ text, work, input }) {
   const bash = new Bash({
     fs,
     cwd: work,
-    env: { HOME: `${work}/../home`, LC_ALL: 'C' },
+    env: { HOME: join(dirname(work), 'home'), LC_ALL: 'C' },
     customCommands: commands(ran, work),
     executionLimits: LIMITS,
     defenseInDepth: false,
