@@ -4,21 +4,41 @@
  *
  * Where another bundler than Vite makes a page, `node:zlib` needs an alias: `windlass/no-zlib`.
  */
-import type { CommandName, CustomCommand, ExecutionLimits } from 'just-bash/browser';
 import type { Tool } from './index.js';
 
 export interface BashToolOptions {
   /** Variables that every command begins with. */
   env?: Record<string, string>;
-  /** The commands that there are; all of `just-bash` for browsers if left out. */
-  commands?: CommandName[];
-  /** Commands of yours (`defineCommand` of `just-bash`), which come before others of the same name. They run with your rights. */
-  customCommands?: CustomCommand[];
-  /**
-   * Limits of one command, as `just-bash` has them; by default 100,000 commands and rounds of a loop, 16 MiB of output and 128 MiB that are
-   * in memory at the same time. The time is the model's `timeout`, at most ten minutes.
-   */
-  limits?: Omit<ExecutionLimits, 'maxExecutionTimeMs'>;
+  /** The commands that there are, by their names; all of `just-bash` for browsers if left out. */
+  commands?: string[];
+  /** Commands of yours, which come before others of the same name. They run with your rights. */
+  customCommands?: ShellCommand[];
+  /** Limits of one command; its time is the model's `timeout`, at most ten minutes. */
+  limits?: ShellLimits;
+}
+
+/** A command of yours, as `defineCommand` of `just-bash` makes them. */
+export interface ShellCommand {
+  name: string;
+  /** @param context what `just-bash` gives a command: its files, its directory, its input, … */
+  execute(args: string[], context: any): Promise<{ stdout: string; stderr: string; exitCode: number }>;
+}
+
+/** Limits of one command; there are more, whose names and meanings are those of `ExecutionLimits` in `just-bash`. */
+export interface ShellLimits {
+  /** Commands that run; default 100,000. */
+  maxCommandCount?: number;
+  /** Rounds of a loop; default 100,000. */
+  maxLoopIterations?: number;
+  /** Functions that call each other; default 100. */
+  maxCallDepth?: number;
+  /** Bytes of output; default 16 MiB, of which the model is shown 30,000 characters. */
+  maxOutputSize?: number;
+  /** Bytes that are in memory at the same time; default 128 MiB. */
+  maxLiveBytes?: number;
+  /** Bytes of input, all together; default 128 MiB. */
+  maxInputBytes?: number;
+  [limit: string]: number | undefined;
 }
 
 /**
