@@ -30,7 +30,7 @@ const GIVEN = {
   dangerouslyAllowBrowser: true, disallowedTools: ['C'], effort: 'low', environment: { date: '2026-11-28' }, fallbackModel: 'm',
   fetch: undefined, files: new MemoryFileSystem(), forkSession: true, forwardSubagentText: false, freeWorkspaceReads: true,
   headers: { a: 'b' }, hooks: { Stop: [{ hooks: [() => ({})] }] }, includeHookEvents: false, includePartialMessages: true,
-  maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, model: 'm', onWarning: () => {},
+  maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onWarning: () => {},
   outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
   persistSession: false, planModeInstructions: 'Ask.', pluginLog: () => {}, plugins: [], prices: undefined, progressIntervalMs: 0,
   promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, retry: { maxRetries: 0 },
