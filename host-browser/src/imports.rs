@@ -81,11 +81,8 @@ extern "C" {
     /// Receives a message, one line of JSON. Gives a promise where the next one must wait, which resolves when it can be sent: a
     /// promise for each of ten thousand pieces of text would cost more than the rest.
     #[wasm_bindgen(method, catch)]
-    pub(crate) fn message(
-        this: &WasmHost,
-        line: &str,
-        is_result: bool,
-    ) -> Result<JsValue, JsValue>;
+    pub(crate) fn message(this: &WasmHost, line: &str, is_result: bool)
+    -> Result<JsValue, JsValue>;
 
     /// Learns the id of the session.
     #[wasm_bindgen(method)]
