@@ -106,6 +106,10 @@ export class Host {
     if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
     return {
       files: (attempt) => runOnFiles(files, grant, signal, attempt),
+      // For a component that does not run on this thread.
+      fileSystem: files,
+      grant,
+      signal,
       state: this.#states.get(plugin),
       progress,
       during: (work) => clock.during?.(work),

@@ -40,8 +40,8 @@ export interface PluginGrant {
  * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
  *
  * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
- * can stop WebAssembly in the middle of a call or bound its memory, so run agents with components that you do not trust in a
- * Worker. There is no network, no secret and no WASI here; a component that imports WASI is not run.
+ * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. There is no
+ * network, no secret and no WASI here; a component that imports WASI is not run.
  */
 export class Plugin {
   /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */

@@ -3,13 +3,13 @@
  *
  * @param {URL} packageUrl where the npm package is
  * @param {URL} pluginsUrl where the transpiled components are, each in a folder of its name
- * @param {object} scenario files, grants, script and prompt, as the native run has them
+ * @param {object} scenario files, grants, script and prompt, as the native run has them; `inWorkers`: each component in a Worker
  * @returns {Promise<object>} what the model was answered, how the hooks ended, and the files afterwards
  */
 export async function runPlugins(packageUrl, pluginsUrl, scenario) {
   const load = (file) => import(new URL(file, packageUrl));
-  const [windlass, files, testkit, assets] = await Promise.all(
-    ['index.js', 'files.js', 'testkit.js', 'assets.js'].map(load),
+  const [windlass, files, testkit, assets, workers] = await Promise.all(
+    ['index.js', 'files.js', 'testkit.js', 'assets.js', 'worker-plugin.js'].map(load),
   );
   await windlass.init();
   const clock = new testkit.VirtualClock();
@@ -17,6 +17,10 @@ export async function runPlugins(packageUrl, pluginsUrl, scenario) {
   const tree = new windlass.MemoryFileSystem({ files: scenario.files, clock });
   const plugins = Object.entries(scenario.plugins).map(async ([name, { grant }]) => {
     const at = new URL(`${name}/`, pluginsUrl);
+    if (scenario.inWorkers) {
+      const { declaration } = await import(new URL('declaration.js', at));
+      return new workers.WorkerPlugin(declaration, new URL(`${name}.js`, at), grant);
+    }
     const [{ declaration }, { instantiate }] = await Promise.all(
       ['declaration', name].map((file) => import(new URL(`${file}.js`, at))),
     );
@@ -43,6 +47,7 @@ export async function runPlugins(packageUrl, pluginsUrl, scenario) {
     }
   }
   model.verify();
+  for (const plugin of await Promise.all(plugins)) plugin.close?.();
   return { ok: true, answers, files: Object.fromEntries(tree.paths().map((path) => [path, tree.readText(path)])) };
 }
 

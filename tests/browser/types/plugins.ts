@@ -3,6 +3,7 @@ import { Agent, MemoryFileSystem, Plugin, declarationOf } from 'windlass';
 import type { Declaration, DeclaredHook, PluginGrant } from 'windlass';
 import core from 'windlass/files/files.core.wasm';
 import { fileTools } from 'windlass/files';
+import { WorkerPlugin } from 'windlass/worker-plugin';
 
 const grant: PluginGrant = { workspace: 'read', roles: { log: { path: '/log', access: 'write' } }, env: { TZ: 'UTC' }, state: true };
 // @ts-expect-error no such grant
@@ -14,7 +15,8 @@ export async function loaded(component: Uint8Array): Promise<string[]> {
   const plugin = new Plugin(declaration, instantiate, (path) => WebAssembly.compileStreaming(fetch(path)), grant);
   const hooks: DeclaredHook[] = plugin.hooks;
   const tools = await fileTools({ modules: { 'files.core.wasm': core } });
+  const inWorker: Plugin = new WorkerPlugin(declaration, './a/a.js', grant, { worker: () => new Worker('./worker.js', { type: 'module' }) });
   const files = new MemoryFileSystem({ files: { '/a': 'text' } });
-  const agent = new Agent({ plugins: [plugin, tools], files });
+  const agent = new Agent({ plugins: [plugin, inWorker, tools], files });
   return [plugin.name, ...hooks.map(({ name }) => name), ...files.paths(), typeof agent.files];
 }

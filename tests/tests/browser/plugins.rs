@@ -208,9 +208,14 @@ fn card_3_the_same_components_give_the_same_answers_natively_in_node_and_in_chro
     let in_node: Value = serde_json::from_str(&node::plugins(&plugins, &file)).unwrap();
     let report = chromium::report_of("/tests/plugins.html", &scenario.value, &plugins);
     let in_chromium: Value = serde_json::from_str(&report).unwrap();
+    let mut in_workers = scenario.value.clone();
+    in_workers["inWorkers"] = json!(true);
+    let report = chromium::report_of("/tests/plugins.html", &in_workers, &plugins);
+    let in_workers: Value = serde_json::from_str(&report).unwrap();
     let here = scenario.here();
     assert_eq!(in_node, here);
     assert_eq!(in_chromium, here);
+    assert_eq!(in_workers, here);
 
     // The tool counts, the closed file stays closed, the policy refuses, and the audit has written down what ran.
     let answers = here["answers"].to_string();
@@ -223,4 +228,10 @@ fn card_3_the_same_components_give_the_same_answers_natively_in_node_and_in_chro
     assert!(!answers.contains("not yours"), "{answers}");
     let written = here["files"].to_string();
     assert!(written.contains(r#"\"tool\":\"CountWords\""#), "{written}");
+}
+
+/// A component that never ends, grows, or asks for what it was not granted, in a Worker of a page.
+#[test]
+fn card_5_components_in_workers_of_a_page_are_ended_and_bounded() {
+    node::test("worker-plugins.test.js");
 }

@@ -1,0 +1,152 @@
+/** Components that nobody trusts: each in a Worker of its own, which is ended when a run takes too long. */
+import { addressOf } from './assets.js';
+import { least } from './component-imports.js';
+import { Plugin } from './plugin.js';
+import { ServedFiles } from './worker-files.js';
+
+/** How long a call may take and how large a memory may be where nothing less is declared, in milliseconds and bytes; as natively. */
+const CALL_TIMEOUT_MS = 120_000;
+const MEMORY = 256 << 20;
+
+/** How long loading and compiling a component may take, in milliseconds. */
+const OPENING_MS = 60_000;
+
+/** Runs that did not end by themselves, one after another, after which a component is not run any more. */
+const MOST_ENDED = 3;
+
+/**
+ * A component that runs in a Worker. The Worker has what the component was granted, and asks the page for files; the page looks at
+ * each question once more. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
+ */
+export class WorkerPlugin extends Plugin {
+  #opening;
+  #limits;
+  #makeWorker;
+  #worker;
+  #tail = Promise.resolve();
+  #ended = 0;
+
+  /**
+   * @param {object} declaration what {@link declarationOf} reads from the component
+   * @param {string | URL} code the address of what jco made of it; its core modules are beside
+   * @param {object} [grant] what it may reach: see `PluginGrant` in `plugin.d.ts`
+   * @param {{ worker?: () => Worker, core?: WebAssembly.Module }} [options] see `plugin.d.ts`
+   */
+  constructor(declaration, code, grant = {}, { worker = ownWorker, core } = {}) {
+    super(declaration, () => Promise.reject(new Error('this component runs in a Worker')), undefined, grant);
+    const limits = declaration.limits ?? {};
+    this.#limits = limits;
+    this.#makeWorker = worker;
+    this.#opening = { type: 'open', core, code: addressOf(code).href, declaration, grant, memory: least(limits.memory_bytes, MEMORY) };
+  }
+
+  call({ name, observed, timeout_ms: own }, input, host) {
+    const limit = least(this.#limits.timeout_ms, own ?? CALL_TIMEOUT_MS);
+    return this.#next(host, { kind: 'call', given: { name, observed }, input }, limit);
+  }
+
+  hook({ name, kind, event, timeout_ms }, { input: given, tool_use_id }, input, host) {
+    const run = { kind: 'hook', given: { hook: { name, kind, event }, call: { input: given, tool_use_id } }, input, enforcing: host.enforcing };
+    return this.#next(host, run, this.hookTimeout({ timeout_ms }));
+  }
+
+  /** Ends the Worker. */
+  close() {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #next(host, run, limit) {
+    const done = this.#tail.then(() => this.#run(host, run, limit));
+    this.#tail = done.catch(() => {});
+    host.during?.(done);
+    return done;
+  }
+
+  async #run(host, run, limit) {
+    if (this.#ended >= MOST_ENDED) {
+      throw new Error(`The component ${this.name} had to be ended ${MOST_ENDED} times in a row, and runs again when it is loaded anew`);
+    }
+    host.signal?.throwIfAborted();
+    const worker = this.#open();
+    const files = new ServedFiles(host.fileSystem, host.grant);
+    const request = { type: 'run', ...run, state: [...host.state], grant: host.grant, facts: files.facts };
+    try {
+      const { result, state, failure } = await this.#answered(worker, request, files, host, limit);
+      replaceAll(host.state, state);
+      this.#ended = 0;
+      if (failure !== undefined) throw new Error(failure);
+      return result;
+    } catch (error) {
+      if (error instanceof Ended) {
+        this.close();
+        if (!host.signal?.aborted) this.#ended += 1;
+      }
+      throw error;
+    }
+  }
+
+  #open() {
+    if (!this.#worker) {
+      this.#worker = this.#makeWorker();
+      this.#worker.postMessage(this.#opening);
+    }
+    return this.#worker;
+  }
+
+  /** Sends a request, and serves the Worker until it has answered. */
+  #answered(worker, request, files, { signal, progress, log }, limit) {
+    return new Promise((resolve, reject) => {
+      const over = new AbortController();
+      const end = (settle, value) => {
+        clearTimeout(timer);
+        over.abort();
+        settle(value);
+      };
+      const late = (within) => end(reject, new Ended(`The component ${this.name} did not finish within ${within} ms and was stopped.`));
+      let timer = setTimeout(late, OPENING_MS, OPENING_MS);
+      const take = ({ data }) => {
+        switch (data.type) {
+          case 'begun':
+            clearTimeout(timer);
+            timer = setTimeout(late, limit, limit);
+            break;
+          case 'ask':
+            files.answer(data.method, data.argument).then((answer) => worker.postMessage({ type: 'answer', question: data.question, answer }));
+            break;
+          case 'progress':
+            progress?.(data.text);
+            break;
+          case 'log':
+            log(data.level, data.message);
+            break;
+          case 'done':
+            end(resolve, { result: data.result, state: data.state });
+            break;
+          case 'failed':
+            end(resolve, { failure: data.message, state: data.state });
+            break;
+        }
+      };
+      const broken = (event) => end(reject, new Ended(`The Worker of the component ${this.name} failed: ${event.message ?? 'it cannot be loaded'}`));
+      const listening = { signal: over.signal };
+      worker.addEventListener('message', take, listening);
+      worker.addEventListener('error', broken, listening);
+      signal?.addEventListener('abort', () => end(reject, new Ended(`${this.name} was stopped.`)), listening);
+      worker.postMessage(request);
+    });
+  }
+}
+
+/** A run that did not end by itself: its Worker is of no use any more. */
+class Ended extends Error {}
+
+function ownWorker() {
+  if (typeof Worker !== 'function') throw new Error('there is no Worker here to run the component in: `Plugin` runs it on this thread');
+  return new Worker(new URL('./component-worker-script.js', import.meta.url), { type: 'module' });
+}
+
+function replaceAll(entries, others) {
+  entries.clear();
+  for (const [key, value] of others) entries.set(key, value);
+}

@@ -1,0 +1,58 @@
+/** What the tests of components in Workers do in a page. */
+import * as windlass from '/package/index.js';
+import * as testkit from '/package/testkit.js';
+import { WorkerPlugin } from '/package/worker-plugin.js';
+
+const declared = (access, judges) => ({
+  name: 'probe',
+  version: '0.1.0',
+  wit: '0.1.0',
+  tools: [{ name: 'Probe', description: 'Probes.', input_schema: { type: 'object' }, paths: [{ field: 'root', access }] }],
+  hooks: judges ? [{ name: 'Look', kind: 'judge', event: 'PreToolUse', matcher: 'Probe' }] : [],
+  grants: { filesystem: 'write', state: 'session' },
+  limits: { timeout_ms: 1_000, memory_bytes: 1 << 20 },
+});
+
+/** Runs a prompt in which the model calls the tool with each of these inputs; gives the results, the log, and the files. */
+export async function probe(inputs, { access = 'write', judges = false, grant = { workspace: 'write', state: true }, disallowedTools = [], interruptAt, opfs } = {}) {
+  await windlass.init();
+  const calls = inputs.map((input) => ({ respond: { content: [{ type: 'tool_use', name: 'Probe', input: { root: '/w', ...input } }] } }));
+  const model = await testkit.ScriptedModel.load({ exchanges: [...calls, { respond: 'Done.' }] });
+  const plugin = new WorkerPlugin(declared(access, judges), '/tests/worker/probe.js', grant);
+  const files = opfs ? await windlass.OpfsFileSystem.open(opfs) : new windlass.MemoryFileSystem();
+  await put(files, { '/w/a.txt': 'alpha', '/w/.env': 'KEY=1', '/other/b.txt': 'beta' });
+  const told = [];
+  const agent = new windlass.Agent({
+    fetch: model.fetch,
+    cwd: '/w',
+    files,
+    plugins: [plugin],
+    allowedTools: ['Probe'],
+    disallowedTools,
+    progressIntervalMs: 1,
+    pluginLog: (name, level, message) => told.push(`${name} ${level} ${message}`),
+  });
+  const results = [];
+  let beats = 0;
+  const beat = setInterval(() => (beats += 1), 10);
+  const run = agent.query('Go.');
+  for await (const message of run) {
+    if (message.type === 'assistant' && results.length === interruptAt) setTimeout(() => run.interrupt(), 300);
+    if (message.type === 'tool_progress') told.push('progress');
+    if (message.type !== 'user') continue;
+    for (const { type, content } of message.message.content) {
+      if (type === 'tool_result') results.push(typeof content === 'string' ? content : content.map(({ text }) => text).join());
+    }
+  }
+  clearInterval(beat);
+  plugin.close();
+  const stat = await files.read('/w/new.txt');
+  return { results, told, beats, written: stat && new TextDecoder().decode(stat.content) };
+}
+
+async function put(files, contents) {
+  for (const directory of ['/w', '/other']) await files.change([{ type: 'createDirectory', path: directory }]);
+  for (const [path, content] of Object.entries(contents)) {
+    await files.change([{ type: 'write', path, content: new TextEncoder().encode(content) }]);
+  }
+}
