@@ -33,7 +33,8 @@ function recordedBash(tool, { cwd, bash }) {
     properties: { command: { type: 'string' }, description: { type: 'string' } },
     required: ['command'],
   };
-  const answer = ({ command }) => {
+  // Nothing runs, so what was recorded is found by the model's own text.
+  const answer = (_, { asWritten: { command } }) => {
     const next = answers[0];
     if (next?.command !== command) throw new Error(`no answer was recorded for: ${command}`);
     answers.shift();

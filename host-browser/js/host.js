@@ -23,7 +23,7 @@ export class Host {
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
    * @param {import('./mcp-connections.js').McpConnections} servers
-   * @param {{ message: Function, opened: Function, fault: Function }} events whom the session tells what happens
+   * @param {{ message: Function, read: Function, opened: Function, fault: Function }} events whom the session tells what happens
    */
   constructor(parts, servers, events) {
     this.#servers = servers;
@@ -147,9 +147,16 @@ export class Host {
     return JSON.stringify(decision);
   }
 
-  /** Takes a message; a promise where the next one must wait. */
-  message(line, isResult) {
-    return this.#events.message(line, isResult);
+  /** Takes a message; gives a promise where what comes next must wait. */
+  message(line, isResult, isEvent) {
+    const taken = this.#events.message(line, isResult);
+    return isEvent ? taken : this.#read(taken);
+  }
+
+  /** Whoever reads the messages has its turn before anything is asked that follows on them. */
+  async #read(taken) {
+    await taken;
+    await this.#events.read();
   }
 
   opened(id) {

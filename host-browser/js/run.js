@@ -4,7 +4,11 @@
 const MESSAGES_AHEAD = 256;
 const MESSAGES_LEFT = 128;
 
+/** How many turns of the job queue a reader has to read what waits. It needs some for each message. */
+const TURNS = 8 * MESSAGES_AHEAD;
+
 export const TAKE = Symbol('take');
+export const READ = Symbol('read');
 export const FOLLOW = Symbol('follow');
 export const STOPPED = Symbol('stopped');
 
@@ -87,6 +91,11 @@ export class Run {
     return new Promise((resolve) => {
       this.#writer = resolve;
     });
+  }
+
+  /** @private Lets the reader go on, if there is one, until nothing waits. */
+  async [READ]() {
+    for (let turn = 0; turn < TURNS && this.#lines.length > 0; turn += 1) await undefined;
   }
 
   #next() {

@@ -2,7 +2,7 @@
 import { Host } from './host.js';
 import { McpConnections } from './mcp-connections.js';
 import { signalOf } from './options.js';
-import { FOLLOW, Run, STOPPED, TAKE } from './run.js';
+import { FOLLOW, READ, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
 
 /** A conversation. Prompts are answered one after another. */
@@ -181,6 +181,7 @@ export class Session {
   async #drive(parts, store) {
     const events = {
       message: (line, isResult) => this.#take(line, isResult),
+      read: () => this.#current?.run[READ](),
       opened: (id) => this.#isOpened.resolve(id),
       fault: (reason) => this.#end(new Error(reason)),
     };

@@ -21,6 +21,8 @@ export interface ToolContext {
   progress(text: string): void;
   /** The same for a call that is made again: an idempotency key. */
   effectId: string;
+  /** The input as the model wrote it, to show or to record it. A command in it is not what was approved: run that of the input. */
+  asWritten: Record<string, unknown>;
 }
 
 /** What a tool gives: a text, or this. A result of MCP (`CallToolResult`) with texts and images is one, too. */

@@ -7,7 +7,7 @@ import { inputSchema } from './input-schema.js';
  * @param {string} name
  * @param {string} description what it does, in the words the model reads
  * @param {object} schema of its input: JSON Schema, a schema of a library such as Zod, or an object with one for each field
- * @param {(input: any, context: { signal: AbortSignal, progress: (text: string) => void, effectId: string }) => any} handler
+ * @param {(input: any, context: { signal: AbortSignal, progress: (text: string) => void, effectId: string, asWritten: object }) => any} handler
  *   gives a text, a result (`{ content, isError?, structured? }`), or a promise of one; what it throws is a failure
  *   that the model reads
  * @param {object} [extras] `annotations`, `paths`, `commandParam`, `retry`, `timeoutMs`
@@ -32,7 +32,7 @@ export function tool(name, description, schema, handler, extras = {}) {
     },
     async call(call, { signal, progress, effectId, judgedLine }) {
       const input = commandParam === null ? call.input : { ...call.input, [commandParam]: approvedCommand(call, commandParam, judgedLine) };
-      return toCore(await handler(await parse(input), { signal, progress, effectId }));
+      return toCore(await handler(await parse(input), { signal, progress, effectId, asWritten: call.input }));
     },
   };
 }

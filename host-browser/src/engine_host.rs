@@ -74,7 +74,8 @@ impl EngineHost for BrowserHost {
     async fn message(&self, message: Message) {
         // An error of the receiver does not stop the session.
         let is_result = matches!(message, Message::Result(_));
-        let taken = self.js.message(&message.to_line(), is_result);
+        let is_event = matches!(message, Message::StreamEvent(_));
+        let taken = (self.js).message(&message.to_line(), is_result, is_event);
         if let Ok(Ok(room)) = taken.map(JsCast::dyn_into::<Promise>) {
             let _ = JsFuture::from(room).await;
         }

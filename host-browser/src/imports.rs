@@ -78,11 +78,16 @@ extern "C" {
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
 
-    /// Receives a message, one line of JSON. Gives a promise where the next one must wait, which resolves when it can be sent: a
-    /// promise for each of ten thousand pieces of text would cost more than the rest.
+    /// Receives a message, one line of JSON. Gives a promise where the next one must wait, which resolves when it can be sent. For an
+    /// event of a stream that is where there is no room: a promise for each of ten thousand pieces of text would cost more than
+    /// the rest. What follows on any other message is asked of the embedder after it was read.
     #[wasm_bindgen(method, catch)]
-    pub(crate) fn message(this: &WasmHost, line: &str, is_result: bool)
-    -> Result<JsValue, JsValue>;
+    pub(crate) fn message(
+        this: &WasmHost,
+        line: &str,
+        is_result: bool,
+        is_event: bool,
+    ) -> Result<JsValue, JsValue>;
 
     /// Learns the id of the session.
     #[wasm_bindgen(method)]

@@ -15,7 +15,8 @@ const REPAIRED = { file: 'shop/discounts.py', word: 'bisect_right' };
  * @param {{ calls: { command: string, exit_code: number, stdout: string, stderr: string }[] }} recording the failure and the success
  */
 export function recordedBash(workspace, { calls: [failing, passing] }) {
-  const answer = ({ command }) => {
+  // Nothing runs, so what was recorded is found by the model's own text.
+  const answer = (_, { asWritten: { command } }) => {
     if (command !== failing.command) {
       return { content: `This page has no shell. Recorded is only what \`${failing.command}\` answered.`, isError: true };
     }
