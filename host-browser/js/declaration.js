@@ -1,4 +1,5 @@
 /** What a component declares about itself (`wit/README.md`). */
+import { leb128, sections } from './wasm-binary.js';
 
 /** The custom section of a component that holds its declaration. */
 const SECTION = 'windlass:plugin';
@@ -95,27 +96,9 @@ export function checked(declaration) {
 function* customSections(bytes) {
   const MAGIC = [0, 0x61, 0x73, 0x6d];
   if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) throw new Error('not WebAssembly');
-  let at = 8;
-  while (at < bytes.length) {
-    const id = bytes[at];
-    const [size, start] = leb128(bytes, at + 1);
-    const end = start + size;
-    if (end > bytes.length) throw new Error(`damaged WebAssembly: the section at byte ${at} does not fit the file`);
-    if (id === 0) {
-      const [length, from] = leb128(bytes, start);
-      yield [new TextDecoder().decode(bytes.subarray(from, from + length)), bytes.subarray(from + length, end)];
-    }
-    at = end;
+  for (const { id, start, end } of sections(bytes)) {
+    if (id !== 0) continue;
+    const [length, from] = leb128(bytes, start);
+    yield [new TextDecoder().decode(bytes.subarray(from, from + length)), bytes.subarray(from + length, end)];
   }
-}
-
-/** An unsigned number of at most 32 bits at a place, and the place after it. */
-function leb128(bytes, at) {
-  let value = 0;
-  for (let i = 0; i < 5 && at + i < bytes.length; i += 1) {
-    const byte = bytes[at + i];
-    value += (byte & 0x7f) * 2 ** (7 * i);
-    if (byte < 0x80) return [value, at + i + 1];
-  }
-  throw new Error(`damaged WebAssembly: no number at byte ${at}`);
 }

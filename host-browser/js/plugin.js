@@ -190,7 +190,8 @@ function onceTold(tell) {
   };
 }
 
-function replaceAll(entries, others) {
+/** Gives a map these entries in place of its own. */
+export function replaceAll(entries, others) {
   entries?.clear();
   for (const [key, value] of others) entries.set(key, value);
 }

@@ -3,6 +3,7 @@
  *
  * What a store promises is written down at `SessionStore` in `index.d.ts`; `checkStore` of the test kit shows whether one keeps it.
  */
+import { joined } from './bytes.js';
 
 /** The most characters or bytes of a piece: databases limit what they keep under one key. */
 const LONGEST_PIECE = 512 * 1024;
@@ -199,16 +200,6 @@ async function push(tx, log, added) {
     from += LONGEST_PIECE;
   } while (from < added.length);
   tx.set(['next', ...log], next);
-}
-
-function joined(pieces) {
-  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 function same(a, b) {

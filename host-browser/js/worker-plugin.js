@@ -1,7 +1,7 @@
 /** Components that nobody trusts: each in a Worker of its own, which is ended when a run takes too long. */
 import { addressOf } from './assets.js';
 import { least } from './component-imports.js';
-import { Plugin } from './plugin.js';
+import { Plugin, replaceAll } from './plugin.js';
 import { ServedFiles } from './worker-files.js';
 
 /** How long a call may take and how large a memory may be where nothing less is declared, in milliseconds and bytes; as natively. */
@@ -144,9 +144,4 @@ class Ended extends Error {}
 function ownWorker() {
   if (typeof Worker !== 'function') throw new Error('there is no Worker here to run the component in: `Plugin` runs it on this thread');
   return new Worker(new URL('./component-worker-script.js', import.meta.url), { type: 'module' });
-}
-
-function replaceAll(entries, others) {
-  entries.clear();
-  for (const [key, value] of others) entries.set(key, value);
 }

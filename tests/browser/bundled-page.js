@@ -1,12 +1,11 @@
 /** A page in Chromium whose script esbuild bundles, as an application's would be: with what the package takes from npm. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
+import { launch } from './chromium.js';
 import { directory } from './package-under-test.js';
 
 const npm = fileURLToPath(new URL('../node_modules', import.meta.url));
@@ -23,7 +22,7 @@ const HTML = '<!doctype html><meta charset="utf-8"><title>test</title><link rel=
  */
 export async function runInPage(script, argument) {
   const served = await serve(await bundle(script));
-  const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] });
+  const browser = await launch();
   try {
     const page = await browser.newPage();
     const faults = [];
@@ -88,14 +87,4 @@ async function answer(path, script) {
   if (path === '/page.js') return ['text/javascript', script];
   if (/^\/\w+\.wasm$/.test(path)) return ['application/wasm', await readFile(join(directory, path)).catch(() => undefined)];
   return ['text/plain', undefined];
-}
-
-/** `$WINDLASS_CHROMIUM`, else the one on the path. */
-function chromiumProgram() {
-  if (process.env.WINDLASS_CHROMIUM) return process.env.WINDLASS_CHROMIUM;
-  const places = (process.env.PATH ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const found = places.flatMap((place) => names.map((name) => join(place, name))).find((file) => existsSync(file));
-  if (!found) throw new Error('no Chromium on PATH: run `cargo xtask setup`, or name one in $WINDLASS_CHROMIUM');
-  return found;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Model } from './edge/model.js';
-import { launch } from './package/chromium.js';
+import { launch } from './chromium.js';
 import { askThePage } from './package/guide-page.js';
 import { printedFiles } from './package/printed.js';
 import { Project, pack } from './package/project.js';

@@ -1,11 +1,11 @@
 /** Pages in headless Chromium: the package and the pages of the tests from a server on loopback, where nothing else is. */
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { launch, launching } from './chromium.js';
 
 const PLACES = {
   package: pathToFileURL(`${process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url))}/`),
@@ -44,10 +44,8 @@ export function inPage(page, module, name, ...given) {
   return page.evaluate(async ([module, name, given]) => (await import(`/tests/${module}`))[name](...given), [module, name, given]);
 }
 
-const launching = () => ({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
-
 async function newContext() {
-  const browser = await chromium.launch(launching());
+  const browser = await launch();
   return { context: await browser.newContext(), closeContext: () => browser.close() };
 }
 
@@ -62,19 +60,6 @@ async function contextWith(preferences) {
     await rm(profile, { recursive: true, force: true });
   };
   return { context, closeContext };
-}
-
-function chromiumPath() {
-  if (process.env.WINDLASS_CHROMIUM) return process.env.WINDLASS_CHROMIUM;
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  for (const name of names) {
-    try {
-      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
-    } catch {
-      // The next one, then.
-    }
-  }
-  throw new Error('there is no Chromium on PATH: run `cargo xtask setup`, or name one in $WINDLASS_CHROMIUM');
 }
 
 async function answer(request, response) {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Model } from './edge/model.js';
-import { launch } from './package/chromium.js';
+import { launch } from './chromium.js';
 import { printedFiles } from './package/printed.js';
 import { serve } from './package/server.js';
 import { directory } from './package-under-test.js';

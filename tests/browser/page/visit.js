@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launch } from '../chromium.js';
 
 const target = process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../../target/browser', import.meta.url));
 const { serve } = await import(pathToFileURL(`${target}/demo/serve.js`));
@@ -22,10 +22,7 @@ export const components = process.env.WINDLASS_PAGE_COMPONENTS;
 /** The page, served, and a browser for it; `close` ends both. */
 export async function open() {
   const server = await serve(target);
-  const browser = await chromium.launch({
-    executablePath: process.env.WINDLASS_CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launch();
   const url = `http://127.0.0.1:${server.address().port}/demo/?fast`;
   return {
     url,

@@ -5,10 +5,15 @@ import { chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-export function launch() {
+/** With what it is started. */
+export function launching() {
   const executablePath = process.env.WINDLASS_CHROMIUM ?? onPath();
   if (!executablePath) throw new Error('no Chromium on PATH: run `cargo xtask setup`, or name one in $WINDLASS_CHROMIUM');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  return { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] };
+}
+
+export function launch() {
+  return chromium.launch(launching());
 }
 
 function onPath() {
