@@ -38,6 +38,13 @@ impl RawJson {
             .map_err(JsonError::from)
     }
 
+    /// The value in a text that was read before, whatever is around it.
+    pub(crate) fn of_read(text: &str) -> Option<Self> {
+        read::carried(text.trim().into())
+            .map(Self::on_one_line)
+            .ok()
+    }
+
     /// Messages, transcripts and snapshots consist of lines, so line ends between the tokens of a value are replaced by blanks
     /// (strings contain none).
     fn on_one_line(raw: Box<RawValue>) -> Self {

@@ -4,7 +4,7 @@ use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::de::{Error as _, Expected, Unexpected};
 
-use crate::json::{decimal, fault::Fault};
+use crate::json::{decimal, fault::Fault, string::plain_bytes};
 
 /// The maximum nesting depth of objects and arrays, including the outermost, when decoding to types: each level takes stack
 /// space.
@@ -34,10 +34,6 @@ pub(super) enum Numeral {
     Float(f64),
 }
 
-/// Strings are scanned eight bytes at a time.
-const WORD: usize = size_of::<u64>();
-const ONES: u64 = u64::MAX / 255;
-
 impl<'de> Reader<'de> {
     pub(super) fn new(text: &'de str) -> Self {
         Self {
@@ -63,11 +59,14 @@ impl<'de> Reader<'de> {
         }
     }
 
+    // Inlined also where code is compiled for its size: a call for each byte is most of the time that reading takes.
+    #[inline(always)]
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// Skips white space and returns the first byte of the next token.
+    #[inline(always)]
     pub(super) fn token(&mut self) -> Option<u8> {
         loop {
             match self.byte() {
@@ -314,23 +313,7 @@ impl<'de> Reader<'de> {
     /// The position of the first byte that is not plain: the end of the string, an escape or an error.
     fn plain_end(&self) -> usize {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let (words, bytes) = rest.as_chunks::<WORD>();
-        for (index, word) in words.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
-            // The highest bit of a byte marks such bytes. Carries only affect bytes after the first of them.
-            let control = word.wrapping_sub(ONES * 0x20);
-            let is = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES);
-            let below = control & !word;
-            let quote = is(b'"') & !(word ^ (ONES * u64::from(b'"')));
-            let escape = is(b'\\') & !(word ^ (ONES * u64::from(b'\\')));
-            let found = (below | quote | escape) & (ONES << 7);
-            if found != 0 {
-                return self.at + index * WORD + found.trailing_zeros() as usize / 8;
-            }
-        }
-        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-        let plain = bytes.iter().position(special).unwrap_or(bytes.len());
-        self.at + words.len() * WORD + plain
+        self.at + plain_bytes(rest)
     }
 
     /// Reads a byte of a string that is not plain: a quotation mark or a backslash.

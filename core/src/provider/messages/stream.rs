@@ -155,14 +155,12 @@ impl Accumulated {
     }
 
     fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
-        let event: Event<'_> =
-            crate::json::read::from_slice(data).map_err(|e| garbled_event(data, &e))?;
+        let garbled = |fault| garbled_event(data, &fault);
+        let text = crate::json::read::text(data).map_err(garbled)?;
+        let event: Event<'_> = crate::json::read::from_str(text).map_err(garbled)?;
         self.apply(&event)?;
         if let (Some(events), true) = (events, event.kind != "ping") {
-            // It parsed as JSON above, so it is UTF-8 and JSON.
-            if let Ok(raw) = RawJson::parse(String::from_utf8_lossy(data)) {
-                events.push(raw);
-            }
+            events.extend(RawJson::of_read(text));
         }
         Ok(())
     }
