@@ -48,6 +48,7 @@ export class Agent {
       hooks,
       denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
+      network: networkOf(options, plugins),
       canUseTool: askerOf(options),
       mcpServers: checkedServers(options.mcpServers),
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
@@ -117,6 +118,13 @@ function keeping({ sessionStore, persistSession = true, resume, continue: latest
   }
   const persist = Boolean(sessionStore) && persistSession;
   return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: cut.resumeSessionAt, dropsTurn: cut.resumeDropsTurn };
+}
+
+/** What sends the requests of components. */
+function networkOf({ pluginFetch, pluginSecret }, plugins) {
+  const without = pluginSecret ? undefined : plugins.find(({ usesSecrets }) => usesSecrets);
+  if (without) throw new Error(`the component ${without.name} was granted secrets: give their values by the option \`pluginSecret\``);
+  return { fetch: pluginFetch ?? ((...request) => globalThis.fetch(...request)), secret: pluginSecret };
 }
 
 /** Whether rules deny all reading or all writing: for plugins, too, in directories that no call has to name. */

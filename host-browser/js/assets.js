@@ -1,7 +1,8 @@
 /** Files that belong to the package: fetched, or read where `fetch` does not know `file:` addresses (Node). */
 
-export async function readBytes(url) {
-  return (await unfetched(url)) ?? new Uint8Array(await (await found(url)).arrayBuffer());
+/** @param {typeof globalThis.fetch} [fetch] where it is not to be found by its name any more */
+export async function readBytes(url, fetch = globalThis.fetch) {
+  return (await unfetched(url)) ?? new Uint8Array(await (await found(url, fetch)).arrayBuffer());
 }
 
 /** @returns {Promise<WebAssembly.Module>} */
@@ -11,7 +12,7 @@ export async function readModule(url) {
 
 /** What a module can be made of: its bytes, or the answer that brings them, which is compiled while it arrives. */
 export async function readSource(url) {
-  return (await unfetched(url)) ?? found(url);
+  return (await unfetched(url)) ?? found(url, globalThis.fetch);
 }
 
 /** The module that somebody gives: compiled, as bytes, as an answer that brings them, or by its address. */
@@ -49,7 +50,8 @@ async function unfetched(url) {
   return globalThis.process?.getBuiltinModule?.('node:fs/promises').readFile(url);
 }
 
-async function found(url) {
+async function found(url, fetch) {
+  // Called as a plain function: some engines refuse a `fetch` that is called as a method.
   const response = await fetch(url);
   if (!response.ok) {
     throw new Error(`cannot load ${url}: ${response.status} ${response.statusText}`);

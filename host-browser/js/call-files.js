@@ -20,9 +20,12 @@ const inUse = new WeakMap();
  * @param {AbortSignal | undefined} signal when it has fired, nothing is changed any more
  * @param {(files: { filesystem: (count?: () => void) => object, isComplete: () => boolean }) => T | Promise<T>} attempt runs it
  *   once; `filesystem` gives the imports of `windlass:host/filesystem`. Nothing is changed if it throws.
+ * @param {import('./recorded-requests.js').RecordedRequests} [requests] what else it may be stopped for and run again
  * @returns {Promise<T>} what the complete attempt gave
  */
-export async function runOnFiles(fileSystem, grant, signal, attempt) {
+export async function runOnFiles(fileSystem, grant, signal, attempt, requests) {
+  // Not in a row with others, which would wait for servers, too: what one of them changes meanwhile is noticed in the end.
+  if (requests) return runOnCopy(fileSystem, new FileContents(limitsOf(fileSystem).maxBytes), grant, signal, attempt, requests);
   const tree = fileSystem[TREE];
   if (tree) return attempt({ filesystem: (count) => filesystemOf(tree, grant, count), isComplete: () => true });
   const use = inUse.get(fileSystem) ?? { last: Promise.resolve(), contents: new FileContents(limitsOf(fileSystem).maxBytes) };
@@ -33,7 +36,7 @@ export async function runOnFiles(fileSystem, grant, signal, attempt) {
   return done;
 }
 
-async function runOnCopy(fileSystem, contents, given, signal, attempt) {
+async function runOnCopy(fileSystem, contents, given, signal, attempt, requests) {
   signal?.throwIfAborted();
   const { maxEntries, exclude } = limitsOf(fileSystem);
   const grant = narrowed(checkedGrant(given), fileSystem.access ?? 'write', exclude);
@@ -46,13 +49,17 @@ async function runOnCopy(fileSystem, contents, given, signal, attempt) {
   for (;;) {
     signal?.throwIfAborted();
     const outcome = await settled(() => attempt(files));
-    if (tree.isComplete()) {
+    if (!tree.isComplete()) {
+      await tree.readMissing();
+    } else if (requests && !requests.isComplete()) {
+      tree.takeBack();
+      await requests.answer();
+    } else {
       if ('error' in outcome) throw outcome.error;
       signal?.throwIfAborted();
       await tree.keep();
       return outcome.value;
     }
-    await tree.readMissing();
   }
 }
 

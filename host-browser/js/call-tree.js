@@ -150,11 +150,16 @@ export class CallTree {
   /** Before another attempt: reads what was missing, and what is likely to be asked for next. */
   async readMissing() {
     const read = this.#missing;
+    this.#missing = undefined;
+    this.takeBack();
+    await read();
+  }
+
+  /** Before another attempt: takes back what this one has changed. */
+  takeBack() {
     for (const takeBack of this.#undo.splice(0).reverse()) takeBack();
     this.#changes = [];
     this.#written = 0;
-    this.#missing = undefined;
-    await read();
   }
 
   /** Makes the changes in the file system. */

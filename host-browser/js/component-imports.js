@@ -1,4 +1,5 @@
 /** What a component can call while it runs: the interfaces `windlass:host`, with the limits of one call. */
+import { networkOf } from './component-http.js';
 
 /** Calls of functions of the host, and characters of log messages, when a component declares nothing less. */
 const HOST_CALLS = 1_000_000;
@@ -18,23 +19,25 @@ const MOST_VALUES = 1_000;
  * The imports of one call.
  *
  * @param {object} plugin
- * @param {object} plugin.grant what it declares and was granted: `state`, `env`, `roles`
+ * @param {object} plugin.grant what it declares and was granted: `state`, `env`, `roles`, `network`
  * @param {object} plugin.limits as declared
  * @param {object} call
  * @param {(count: () => void) => object} call.files what the call sees of the files; calls `count` before each access
+ * @param {import('./recorded-requests.js').RecordedRequests} [call.requests] sends what it was granted to send; left out if that is nothing
  * @param {Map<string, Uint8Array>} call.state what the plugin remembers of this session
  * @param {(text: string) => void} call.progress
  * @param {(level: string, message: string) => void} call.log
  */
-export function importsOf({ grant, limits }, { files, state, progress, log }) {
+export function importsOf({ grant, limits }, { files, requests, state, progress, log }) {
   const count = counter(least(limits.host_calls, HOST_CALLS));
   const counted = (functions) =>
     Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, (...given) => (count(), run(...given))]));
+  const { http, secrets } = networkOf(grant, { requests, log }, count);
   return handedOut({
     'windlass:host/types': {},
     'windlass:host/filesystem': files(count),
-    'windlass:host/http': { Body, ...counted({ send: noNetwork }) },
-    'windlass:host/secrets': counted({ available: () => false, send: noNetwork }),
+    'windlass:host/http': { Body: http.Body, ...counted({ send: http.send }) },
+    'windlass:host/secrets': counted(secrets),
     'windlass:host/state': counted(grant.state ? remembering(state) : REMEMBERING_NOTHING),
     'windlass:host/config': counted({ get: settings(grant) }),
     'windlass:host/progress': counted({ report: reporter(progress) }),
@@ -74,13 +77,6 @@ function counter(limit) {
     // No case of a WIT error: it ends the call.
     if (left < 0) throw new Error(`it called the host more than ${limit} times (\`host_calls\`)`);
   };
-}
-
-/** The resource `body`, of which there is none. */
-class Body {}
-
-function noNetwork() {
-  throw { tag: 'refused', val: 'this component was granted no network' };
 }
 
 function notGranted() {

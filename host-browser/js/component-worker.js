@@ -6,6 +6,12 @@ import { Plugin } from './plugin.js';
 import { init } from './wasm.js';
 import { WorkerFileSystem } from './worker-files.js';
 
+/** What in a Worker leads to servers, or to others of its origin. */
+const WAYS_OUT = [
+  'BroadcastChannel', 'EventSource', 'RTCPeerConnection', 'SharedWorker', 'WebSocket', 'WebSocketStream', 'WebTransport', 'Worker',
+  'XMLHttpRequest', 'caches', 'cookieStore', 'fetch', 'importScripts', 'indexedDB',
+];
+
 /** Questions to the page that have no answer yet. */
 const waiting = new Map();
 let asked = 0;
@@ -28,16 +34,28 @@ export function serve() {
 
 async function open({ core, code, declaration, grant, memory }) {
   await init(core);
+  const load = fetch.bind(globalThis);
+  closeWaysOut();
   const { instantiate } = await import(/* @vite-ignore */ /* webpackIgnore: true */ code);
-  const module = async (name) => WebAssembly.compile(withMemoryLimit(await readBytes(new URL(name, code)), memory));
+  const module = async (name) => WebAssembly.compile(withMemoryLimit(await readBytes(new URL(name, code), load), memory));
   return new Plugin(declaration, instantiate, module, grant);
+}
+
+/** WebAssembly reaches none of them anyway: this is for the day on which what jco makes of a component is wrong. */
+function closeWaysOut() {
+  for (let scope = globalThis; scope; scope = Object.getPrototypeOf(scope)) {
+    for (const name of WAYS_OUT.filter((name) => scope === globalThis || Object.hasOwn(scope, name))) {
+      Object.defineProperty(scope, name, { value: undefined, writable: false, configurable: false });
+    }
+  }
 }
 
 async function run({ kind, given, input, state, grant, facts, enforcing }) {
   const kept = new Map(state);
-  const fileSystem = new WorkerFileSystem(ask, facts);
+  const fileSystem = new WorkerFileSystem((method, argument) => ask({ type: 'ask', method, argument }), facts);
   const host = {
-    files: (attempt) => runOnFiles(fileSystem, grant, undefined, attempt),
+    files: (attempt, requests) => runOnFiles(fileSystem, grant, undefined, attempt, requests),
+    send,
     state: kept,
     progress: (text) => postMessage({ type: 'progress', text }),
     log: (level, message) => postMessage({ type: 'log', level, message }),
@@ -53,10 +71,17 @@ async function run({ kind, given, input, state, grant, facts, enforcing }) {
   }
 }
 
-function ask(method, argument) {
+/** The page sends the request: it has the secrets. */
+async function send(request, added) {
+  const { value, failure } = await ask({ type: 'send', request, added });
+  if (failure) throw new Error(failure.message);
+  return value;
+}
+
+function ask(question) {
   return new Promise((resolve) => {
     asked += 1;
     waiting.set(asked, resolve);
-    postMessage({ type: 'ask', question: asked, method, argument });
+    postMessage({ ...question, question: asked });
   });
 }

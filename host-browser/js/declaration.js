@@ -1,4 +1,5 @@
 /** What a component declares about itself (`wit/README.md`). */
+import { askedNetwork } from './network-grant.js';
 import { leb128, sections } from './wasm-binary.js';
 
 /** The custom section of a component that holds its declaration. */
@@ -71,6 +72,9 @@ export function checked(declaration) {
     }
   }
   const grants = only('grants', declaration.grants ?? {});
+  const network = askedNetwork(grants, (what) => {
+    throw fault(`it asks for ${what}`);
+  });
   const roles = [];
   for (const { role, access, description } of (grants.directories ?? []).map((asked) => only('directories', asked))) {
     if (typeof role !== 'string' || !NAME.test(role) || roles.includes(role)) {
@@ -88,6 +92,7 @@ export function checked(declaration) {
     tools: named('tools', declaration.tools),
     hooks,
     grants,
+    network,
     limits: only('limits', declaration.limits ?? {}),
   };
 }

@@ -19,6 +19,7 @@ export class Host {
    * @param {import('./hooks.js').Hooks} parts.hooks
    * @param {{ read: boolean, write: boolean }} parts.denied whether rules deny plugins all reading or all writing
    * @param {(plugin: string, level: string, message: string) => void} [parts.log] takes what components log
+   * @param {{ fetch: typeof fetch, secret?: Function }} parts.network sends what components were granted to send
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
@@ -102,14 +103,16 @@ export class Host {
 
   /** What a run of a component may use. */
   #offered(plugin, grant, signal, progress = () => {}) {
-    const { clock, files, log = () => {} } = this.#parts;
+    const { clock, files, network, log = () => {} } = this.#parts;
     if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
     return {
-      files: (attempt) => runOnFiles(files, grant, signal, attempt),
+      files: (attempt, requests) => runOnFiles(files, grant, signal, attempt, requests),
       // For a component that does not run on this thread.
       fileSystem: files,
       grant,
       signal,
+      network,
+      sleep: (ms, signal) => clock.sleep(ms, signal),
       state: this.#states.get(plugin),
       progress,
       during: (work) => clock.during?.(work),

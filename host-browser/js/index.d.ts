@@ -54,6 +54,14 @@ export interface AgentOptions {
   mcpServers?: Record<string, McpServer>;
   /** Takes what components log: the plugin's name, the level and the message. */
   pluginLog?: (plugin: string, level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
+  /** Sends the requests of components, of those that were granted any; default the `fetch` of the page. It must not follow redirects. */
+  pluginFetch?: typeof fetch;
+  /**
+   * Gives the value of a secret that a component was granted. It is asked for all of them before each request of the component, used or
+   * not, because each is looked for in the answer; `origin` is where the value may be sent. No value, and one of fewer than 8 bytes: the
+   * component does not have it. Where this throws, the request is not sent, and nobody is told what was thrown.
+   */
+  pluginSecret?: (name: string, use: { plugin: string; origin: string }) => string | undefined | Promise<string | undefined>;
   /** Callbacks at events, as in the TypeScript Agent SDK. What a callback throws is reported, and the run goes on. */
   hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
   /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */

@@ -6,8 +6,8 @@ export const OPTIONS = [
   'betas', 'canUseTool', 'clock', 'continue', 'coreTools', 'cwd', 'dangerouslyAllowBrowser', 'disallowedTools', 'effort',
   'environment', 'fallbackModel', 'fetch', 'files', 'forkSession', 'forwardSubagentText', 'freeWorkspaceReads', 'headers', 'hooks',
   'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'mcpServers', 'model', 'onWarning',
-  'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginLog', 'plugins', 'prices',
-  'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore',
+  'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginFetch', 'pluginLog', 'pluginSecret',
+  'plugins', 'prices', 'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore',
   'stream', 'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
 ];
 

@@ -30,18 +30,34 @@ export interface PluginGrant {
    * nothing. The paths are absolute.
    */
   roles?: Record<string, { path: string; access: 'read' | 'write' }>;
+  /**
+   * Where its requests may go: origins with methods, an origin alone for `GET`. Each is `https://` and a host, or `http://` and this
+   * machine, written as `URL.origin` is. In a page the server has to let the page read its answers (CORS).
+   */
+  http?: (string | { origin: string; methods: HttpMethod[] })[];
+  /**
+   * The secrets that it may use, by the names that it declares: each only for origins of its declared audience that are granted, too.
+   * The option `pluginSecret` of the agent gives their values.
+   */
+  secrets?: string[];
   /** The values of variables that it reads with `config`. */
   env?: Record<string, string>;
   /** Whether it may remember something until the session ends. */
   state?: boolean;
 }
 
+/** The methods that can be granted. */
+export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /**
  * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
  *
  * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
- * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. There is no
- * network, no secret and no WASI here; a component that imports WASI is not run.
+ * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. A
+ * component that imports WASI is not run.
+ *
+ * A component does not wait: where it sends a request it is stopped, and it runs again from the beginning once the answer is there. Each
+ * request is sent once, 128 of them in one call at most.
  */
 export class Plugin {
   /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */

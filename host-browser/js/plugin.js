@@ -1,10 +1,14 @@
 /** Components: their tools and hooks, each run in a fresh instance. */
 import { importsOf, least } from './component-imports.js';
+import { ComponentNetwork, HTTP_BYTES } from './component-network.js';
 import { checked } from './declaration.js';
 import { judged } from './judgement.js';
-import { RoleDirectories } from './role-directories.js';
+import { TRUSTED, granted } from './plugin-grant.js';
+import { RecordedRequests } from './recorded-requests.js';
+import { KnownSecrets } from './secret-values.js';
 
 export { declarationOf } from './declaration.js';
+export { TRUSTED } from './plugin-grant.js';
 
 /** Traps, one run after another, after which a component is not run any more. */
 const MOST_TRAPS = 3;
@@ -13,19 +17,14 @@ const MOST_TRAPS = 3;
 const CONTENT = 16 << 20;
 const STRUCTURED = 32 << 20;
 
-/** How long a run of a hook may take when its component declares nothing, in milliseconds. */
+/** How long a call, and a run of a hook, may take when its component declares nothing, in milliseconds; as natively. */
+const CALL_TIMEOUT_MS = 120_000;
 const HOOK_TIMEOUT_MS = 5_000;
-
-/** Access to files, from less to more. */
-const ACCESS = ['none', 'read', 'write'];
-
-/** Way in for what comes with this package, whose files only rules decide about. */
-export const TRUSTED = Symbol('trusted');
 
 /**
  * A component that `jco transpile --instantiation async` turned into JavaScript.
  *
- * A run sees what it was granted and nothing else: the file system view of its grant, no network, no clock.
+ * A run sees what it was granted and nothing else: the file system view of its grant, the origins of its grant, no clock.
  */
 export class Plugin {
   #instantiate;
@@ -34,6 +33,7 @@ export class Plugin {
   #tail = Promise.resolve();
   #traps = 0;
   #may;
+  #known = new KnownSecrets();
 
   /**
    * @param {object} declaration what {@link declarationOf} reads from the component
@@ -42,12 +42,12 @@ export class Plugin {
    * @param {object} [grant] what it may reach of what it declares to need: see `PluginGrant` in `index.d.ts`
    */
   constructor(declaration, instantiate, module, grant = {}) {
-    const { name, tools, hooks, grants, limits } = checked(declaration);
+    const { name, tools, hooks, grants, network, limits } = checked(declaration);
     this.name = name;
     this.hooks = hooks;
     this.#instantiate = instantiate;
     this.#module = module;
-    this.#may = { grant: granted(name, grants, grant), limits };
+    this.#may = { grant: granted(name, { ...grants, network }, grant), limits };
     const roots = grant === TRUSTED ? undefined : this.#may.grant.roots;
     /** The directories that were granted by their paths. */
     this.directories = this.#may.grant.roots.filter(({ path }) => path !== '');
@@ -57,17 +57,23 @@ export class Plugin {
     this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: all } : tool));
   }
 
+  /** Whether it was granted secrets, whose values somebody has to give. */
+  get usesSecrets() {
+    return this.#may.grant.network.hasSecrets;
+  }
+
   /**
    * Answers a call; gives the result as JSON. One at a time: a component runs on this very thread, so calls that
    * run beside each other would only finish in an order that nobody can foretell.
    *
-   * @param {{ name: string, observed: object[] }} call
+   * @param {{ name: string, observed: object[], timeout_ms?: number }} call
    * @param {string} input the input as the model spelled it
    * @param {object} host what the call may use: see `importsOf`; its `files` runs the component on them, as `runOnFiles` does
    */
-  call({ name, observed }, input, host) {
+  call(call, input, host) {
+    const { name, observed } = call;
     return this.#next(host, async () => {
-      const result = await this.#run(host, (instance) => instance.call({ name, input, observed }));
+      const result = await this.#run(host, this.callTimeout(call), (instance) => instance.call({ name, input, observed }));
       return encoded(this.name, result, this.#may.limits);
     });
   }
@@ -80,20 +86,41 @@ export class Plugin {
    * @param {string} input its input as JSON
    * @param {object} host what the run may use, and `enforcing`: see `judged`
    */
-  hook({ name, kind, event }, call, input, host) {
+  hook(hook, call, input, host) {
+    const { name, kind, event } = hook;
+    const limit = this.hookTimeout(hook);
     const occurred = { hook: name, event, input, toolUseId: call.tool_use_id ?? undefined };
     return this.#next(host, async () => {
       if (kind === 'observer') {
-        await this.#run(host, (instance) => instance.observe(occurred));
+        await this.#run(host, limit, (instance) => instance.observe(occurred));
         return {}; // whatever it did, its answer is the one that says nothing
       }
-      return judged(await this.#run(host, (instance) => instance.judge(occurred)), { event, input: call.input }, host.enforcing);
+      return judged(await this.#run(host, limit, (instance) => instance.judge(occurred)), { event, input: call.input }, host.enforcing);
     });
+  }
+
+  /** The limit of a call in milliseconds. */
+  callTimeout({ timeout_ms: own }) {
+    return least(this.#may.limits.timeout_ms, own ?? CALL_TIMEOUT_MS);
   }
 
   /** The limit of a hook in milliseconds. */
   hookTimeout({ timeout_ms: own }) {
     return least(this.#may.limits.timeout_ms, own ?? HOOK_TIMEOUT_MS);
+  }
+
+  /**
+   * What sends the requests of one run.
+   *
+   * @param {object} host
+   * @param {{ fetch: typeof fetch, secret?: Function }} host.network
+   * @param {(level: string, message: string) => void} host.log
+   * @param {AbortSignal} signal the run may not go on when it has fired
+   */
+  networkOf({ network, log }, signal) {
+    const { grant, limits } = this.#may;
+    const limit = least(limits.http_bytes, HTTP_BYTES);
+    return new ComponentNetwork({ plugin: this.name, grant: grant.network, known: this.#known, ...network, log, signal, limit });
   }
 
   #next({ during = () => {} }, run) {
@@ -103,37 +130,61 @@ export class Plugin {
     return done;
   }
 
-  async #run(host, enter) {
+  async #run(host, limit, enter) {
     if (this.#traps >= MOST_TRAPS) {
       throw new Error(
         `The component ${this.name} trapped ${MOST_TRAPS} times in a row, and runs again when it is loaded anew`,
       );
     }
     const told = { progress: onceTold(host.progress), log: onceTold(host.log) };
-    const { result, failure } = await host.files((files) => {
-      return this.#attempt({ ...host, progress: told.progress(), log: told.log() }, files, enter);
-    });
+    const attempting = (requests) => {
+      const attempt = (files) => this.#attempt({ ...host, progress: told.progress(), log: told.log(), requests }, files, enter);
+      return host.files(attempt, requests);
+    };
+    const { result, failure } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
     if (failure !== undefined) throw new Error(failure);
     return result;
   }
 
-  /** Runs it on files that may be incomplete; nothing of it counts then. */
+  /** Runs what may send requests, which is over in time: waiting for them can be stopped. */
+  async #connected(host, limit, attempting) {
+    // Somebody else sends them and looks at the time.
+    if (host.send) return attempting(new RecordedRequests(host.send));
+    const over = new AbortController();
+    const stop = () => over.abort(host.signal.reason);
+    host.signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const late = () => over.abort(new Error(`The component ${this.name} did not finish within ${limit} ms and was stopped.`));
+      host.sleep(limit, over.signal).then(late, () => {});
+      const network = this.networkOf(host, over.signal);
+      return await attempting(new RecordedRequests((request, added) => network.send(request, added)));
+    } finally {
+      host.signal?.removeEventListener('abort', stop);
+      over.abort();
+    }
+  }
+
+  /** Runs it on files and answers that may be incomplete; nothing of it counts then. */
   async #attempt(host, files, enter) {
+    const { requests } = host;
+    const isComplete = () => files.isComplete() && (requests?.isComplete() ?? true);
     const state = new Map(host.state);
+    requests?.begin();
     const imports = importsOf(this.#may, { ...host, files: files.filesystem, state });
     const instance = await this.#instantiate((path) => this.#compiled(path), imports);
     try {
       const result = enter(instance);
+      requests?.check();
       this.#traps = 0;
       return { result };
     } catch (cause) {
-      if (!files.isComplete()) return {};
+      if (!isComplete()) return {};
       // What a function with an error in its type returned: the component works.
       if (cause?.payload !== undefined) return { failure: String(cause.payload).slice(0, 16 << 10) };
       this.#traps += 1;
       throw new Error(`The component ${this.name} stopped in the middle of the call: ${cause?.message ?? cause}`, { cause });
     } finally {
-      if (files.isComplete()) replaceAll(host.state, state);
+      if (isComplete()) replaceAll(host.state, state);
     }
   }
 
@@ -147,33 +198,6 @@ export class Plugin {
     }
     return this.#modules.get(path);
   }
-}
-
-/** What a plugin may reach: what it declares and was granted, both. What it never asked for cannot be granted. */
-function granted(name, declared, grant) {
-  if (grant === TRUSTED) return { roots: [], roles: new RoleDirectories([], {}, []), env: new Map(), state: false };
-  const refuse = (what) => {
-    throw new Error(`The component ${name} cannot be granted ${what}`);
-  };
-  for (const key of Object.keys(grant)) {
-    if (!['workspace', 'directories', 'roles', 'env', 'state'].includes(key)) refuse(`\`${key}\`, which this host does not hand out`);
-  }
-  const most = ACCESS.indexOf(declared.filesystem ?? 'none');
-  const roots = Object.entries(grant.directories ?? {});
-  if (grant.workspace) roots.unshift(['', grant.workspace]);
-  const within = roots.map(([path, access]) => {
-    if (ACCESS.indexOf(access) < 1) refuse(`the access \`${access}\`: there are \`read\` and \`write\``);
-    if (path !== '' && !path.startsWith('/')) refuse(`the directory \`${path}\`, whose path is not absolute`);
-    return { path, access: ACCESS[Math.min(ACCESS.indexOf(access), most)] };
-  });
-  const env = new Map(Object.entries(grant.env ?? {}));
-  for (const variable of env.keys()) {
-    if (!declared.env?.includes(variable)) refuse(`the variable \`${variable}\`, for which it does not ask`);
-  }
-  if (grant.state && (declared.state ?? 'none') === 'none') refuse('state, for which it does not ask');
-  const files = most === 0 ? [] : within;
-  const roles = new RoleDirectories(declared.directories ?? [], grant.roles ?? {}, files, refuse);
-  return { roots: files, roles, env, state: Boolean(grant.state) };
 }
 
 /** For what is told from the beginning in each attempt: a function for each of them that passes on what is new. */

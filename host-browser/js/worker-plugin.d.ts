@@ -4,8 +4,8 @@ import type { Declaration, Plugin, PluginGrant } from './index.js';
 /**
  * A component that you do not trust: as {@link Plugin}, but it runs in a Worker of its own. A run that takes longer than it may (what
  * it declares, two minutes at most) or is cancelled ends with the Worker, and the page stays usable; the next run has a new one.
- * Memories of the component have the maximum that it declares, 256 MiB at most. It reaches files by messages, and the page checks
- * each of them against the grant once more.
+ * Memories of the component have the maximum that it declares, 256 MiB at most. It reaches files and servers by messages, and the
+ * page checks each of them against the grant once more: it sends the requests, so that no secret is in the Worker.
  *
  * The policy of the page has to let it start Workers (`worker-src 'self'`) and load the code.
  */

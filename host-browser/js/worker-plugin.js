@@ -4,8 +4,7 @@ import { least } from './component-imports.js';
 import { Plugin, replaceAll } from './plugin.js';
 import { ServedFiles } from './worker-files.js';
 
-/** How long a call may take and how large a memory may be where nothing less is declared, in milliseconds and bytes; as natively. */
-const CALL_TIMEOUT_MS = 120_000;
+/** How large a memory may be where nothing less is declared, in bytes; as natively. */
 const MEMORY = 256 << 20;
 
 /** How long loading and compiling a component may take, in milliseconds. */
@@ -15,12 +14,11 @@ const OPENING_MS = 60_000;
 const MOST_ENDED = 3;
 
 /**
- * A component that runs in a Worker. The Worker has what the component was granted, and asks the page for files; the page looks at
- * each question once more. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
+ * A component that runs in a Worker. The Worker has what the component was granted, and asks the page for files and for answers of
+ * servers; the page looks at each question once more. No secret is ever in the Worker. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
  */
 export class WorkerPlugin extends Plugin {
   #opening;
-  #limits;
   #makeWorker;
   #worker;
   #tail = Promise.resolve();
@@ -35,14 +33,12 @@ export class WorkerPlugin extends Plugin {
   constructor(declaration, code, grant = {}, { worker = ownWorker, core } = {}) {
     super(declaration, () => Promise.reject(new Error('this component runs in a Worker')), undefined, grant);
     const limits = declaration.limits ?? {};
-    this.#limits = limits;
     this.#makeWorker = worker;
     this.#opening = { type: 'open', core, code: addressOf(code).href, declaration, grant, memory: least(limits.memory_bytes, MEMORY) };
   }
 
-  call({ name, observed, timeout_ms: own }, input, host) {
-    const limit = least(this.#limits.timeout_ms, own ?? CALL_TIMEOUT_MS);
-    return this.#next(host, { kind: 'call', given: { name, observed }, input }, limit);
+  call({ name, observed, timeout_ms }, input, host) {
+    return this.#next(host, { kind: 'call', given: { name, observed }, input }, this.callTimeout({ timeout_ms }));
   }
 
   hook({ name, kind, event, timeout_ms }, { input: given, tool_use_id }, input, host) {
@@ -95,7 +91,8 @@ export class WorkerPlugin extends Plugin {
   }
 
   /** Sends a request, and serves the Worker until it has answered. */
-  #answered(worker, request, files, { signal, progress, log }, limit) {
+  #answered(worker, request, files, host, limit) {
+    const { signal, progress, log } = host;
     return new Promise((resolve, reject) => {
       const over = new AbortController();
       const end = (settle, value) => {
@@ -114,6 +111,9 @@ export class WorkerPlugin extends Plugin {
           case 'ask':
             files.answer(data.method, data.argument).then((answer) => worker.postMessage({ type: 'answer', question: data.question, answer }));
             break;
+          case 'send':
+            sent(network, data).then((answer) => worker.postMessage({ type: 'answer', question: data.question, answer }));
+            break;
           case 'progress':
             progress?.(data.text);
             break;
@@ -130,11 +130,21 @@ export class WorkerPlugin extends Plugin {
       };
       const broken = (event) => end(reject, new Ended(`The Worker of the component ${this.name} failed: ${event.message ?? 'it cannot be loaded'}`));
       const listening = { signal: over.signal };
+      const network = this.networkOf(host, over.signal);
       worker.addEventListener('message', take, listening);
       worker.addEventListener('error', broken, listening);
       signal?.addEventListener('abort', () => end(reject, new Ended(`${this.name} was stopped.`)), listening);
       worker.postMessage(request);
     });
+  }
+}
+
+/** What became of a request that a Worker asks for. */
+async function sent(network, { request, added }) {
+  try {
+    return { value: await network.send(request, added) };
+  } catch (error) {
+    return { failure: { message: error?.message ?? String(error) } };
   }
 }
 

@@ -32,7 +32,7 @@ const GIVEN = {
   headers: { a: 'b' }, hooks: { Stop: [{ hooks: [() => ({})] }] }, includeHookEvents: false, includePartialMessages: true,
   maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onWarning: () => {},
   outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
-  persistSession: false, planModeInstructions: 'Ask.', pluginLog: () => {}, plugins: [], prices: undefined, progressIntervalMs: 0,
+  persistSession: false, planModeInstructions: 'Ask.', pluginFetch: fetch, pluginLog: () => {}, pluginSecret: () => undefined, plugins: [], prices: undefined, progressIntervalMs: 0,
   promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, retry: { maxRetries: 0 },
   seed: new Uint8Array(32), sessionId: crypto.randomUUID(), sessionStore: new windlass.MemorySessionStore(), stream: false,
   systemPrompt: 'Be brief.', taskBudget: { total: 30_000 }, thinking: { type: 'adaptive' }, toolAliases: { Note: 'Memo' }, tools: [note],

@@ -76,7 +76,8 @@ test('what nobody asks for cannot be granted, and what nobody enforces cannot be
   const make = (declaration, grant) => () => pluginOf(declaration, {}, grant);
   assert.throws(make({}, { env: { HOME: '/' } }), /for which it does not ask/);
   assert.throws(make({}, { state: true }), /for which it does not ask/);
-  assert.throws(make({}, { http: ['https://example.com'] }), /does not hand out/);
+  assert.throws(make({}, { http: ['https://example.com'] }), /for which it does not ask/);
+  assert.throws(make({}, { processes: true }), /does not hand out/);
   assert.throws(make({ grants: { filesystem: 'read' } }, { directories: { logs: 'read' } }), /not absolute/);
   assert.throws(make({ privileged: true }), /`privileged`/);
   assert.throws(make({ grants: { processes: true } }), /`processes`/);

@@ -235,3 +235,9 @@ fn card_3_the_same_components_give_the_same_answers_natively_in_node_and_in_chro
 fn card_5_components_in_workers_of_a_page_are_ended_and_bounded() {
     node::test("worker-plugins.test.js");
 }
+
+/// URLs, redirects, headers, sizes, floods, and servers that repeat secrets: in Node, and in a Worker of a page.
+#[test]
+fn card_5_components_in_javascript_send_requests_and_secrets_as_granted() {
+    node::test("network.test.js");
+}
