@@ -27,13 +27,20 @@ const MOST_VALUES = 1_000;
  * @param {Map<string, Uint8Array>} call.state what the plugin remembers of this session
  * @param {(text: string) => void} call.progress
  * @param {(level: string, message: string) => void} call.log
+ * @param {(length: number) => Uint8Array} call.random the same bytes in each attempt of a call
+ * @param {number} call.started when the call began, in milliseconds since 1970
+ * @returns {{ imports: object, finish: () => void }} `finish` is called when the component has done its work; may throw
  */
-export function importsOf({ grant, limits }, { files, requests, state, progress, log }) {
+export function importsOf({ grant, limits, wasi = noWasi }, { files, requests, state, progress, log, random, started }) {
   const count = counter(least(limits.host_calls, HOST_CALLS));
   const counted = (functions) =>
     Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, (...given) => (count(), run(...given))]));
+  const writeLog = logger(log, least(limits.log_bytes, LOG));
+  // What it asks of files is counted by WASI itself.
+  const { interfaces, finish } = wasi({ count, filesystem: files(() => {}), log: writeLog, random, started });
   const { http, secrets } = networkOf(grant, { requests, log }, count);
-  return handedOut({
+  const imports = handedOut({
+    ...interfaces,
     'windlass:host/types': {},
     'windlass:host/filesystem': files(count),
     'windlass:host/http': { Body: http.Body, ...counted({ send: http.send }) },
@@ -41,10 +48,15 @@ export function importsOf({ grant, limits }, { files, requests, state, progress,
     'windlass:host/state': counted(grant.state ? remembering(state) : REMEMBERING_NOTHING),
     'windlass:host/config': counted({ get: settings(grant) }),
     'windlass:host/progress': counted({ report: reporter(progress) }),
-    'windlass:host/log': counted({ log: logger(log, least(limits.log_bytes, LOG)) }),
+    'windlass:host/log': counted({ log: writeLog }),
     'windlass:plugin/types': {},
     'windlass:plugin/hooks': {},
   });
+  return { imports, finish };
+}
+
+function noWasi() {
+  return { interfaces: {}, finish() {} };
 }
 
 /** With what the names begin by which a component finds the directories of its roles. No variable that it declares is called so. */
@@ -59,7 +71,10 @@ function settings({ env, roles }) {
 function handedOut(interfaces) {
   return new Proxy(interfaces, {
     get(known, name) {
-      if (!Object.hasOwn(known, name)) throw new Error(`it imports \`${String(name)}\`, which this host does not hand out`);
+      if (!Object.hasOwn(known, name)) {
+        const more = String(name).startsWith('wasi:') && !known['wasi:io/streams'] ? ': give the plugin `wasi` of `windlass/wasi`' : '';
+        throw new Error(`it imports \`${String(name)}\`, which this host does not hand out${more}`);
+      }
       return known[name];
     },
   });

@@ -3,6 +3,7 @@ import { readBytes } from './assets.js';
 import { runOnFiles } from './call-files.js';
 import { withMemoryLimit } from './memory-limit.js';
 import { Plugin } from './plugin.js';
+import { wasi } from './wasi.js';
 import { init } from './wasm.js';
 import { WorkerFileSystem } from './worker-files.js';
 
@@ -38,7 +39,7 @@ async function open({ core, code, declaration, grant, memory }) {
   closeWaysOut();
   const { instantiate } = await import(/* @vite-ignore */ /* webpackIgnore: true */ code);
   const module = async (name) => WebAssembly.compile(withMemoryLimit(await readBytes(new URL(name, code), load), memory));
-  return new Plugin(declaration, instantiate, module, grant);
+  return new Plugin(declaration, instantiate, module, grant, { wasi });
 }
 
 /** WebAssembly reaches none of them anyway: this is for the day on which what jco makes of a component is wrong. */
@@ -50,12 +51,13 @@ function closeWaysOut() {
   }
 }
 
-async function run({ kind, given, input, state, grant, facts, enforcing }) {
+async function run({ kind, given, input, state, grant, started, facts, enforcing }) {
   const kept = new Map(state);
   const fileSystem = new WorkerFileSystem((method, argument) => ask({ type: 'ask', method, argument }), facts);
   const host = {
     files: (attempt, requests) => runOnFiles(fileSystem, grant, undefined, attempt, requests),
     send,
+    started,
     state: kept,
     progress: (text) => postMessage({ type: 'progress', text }),
     log: (level, message) => postMessage({ type: 'log', level, message }),

@@ -125,6 +125,10 @@ class View {
     this.#tree.write(path, Uint8Array.from(data));
   }
 
+  mayWrite({ path }) {
+    if (this.#access(path) !== 'write') throw this.#refusal(path);
+  }
+
   createDirectory(at) {
     const { path, isBase } = at;
     if (isBase) throw 'invalid';
@@ -239,6 +243,11 @@ class Directory {
 
   remove(path) {
     this.#view.remove(this.#at(path));
+  }
+
+  /** Refuses where a file that is there may not be written. It is no function of the interface: WASI asks it. */
+  mayWrite(path) {
+    this.#view.mayWrite(this.#at(path));
   }
 
   /** Where a path in this tree, which it must not leave, leads. */

@@ -112,6 +112,7 @@ export class Host {
       grant,
       signal,
       network,
+      started: clock.wall(),
       sleep: (ms, signal) => clock.sleep(ms, signal),
       state: this.#states.get(plugin),
       progress,

@@ -1,6 +1,7 @@
 /** Components: what they say of themselves, and what they may reach. */
 import type { HookEvent } from './index.js';
 import type { ToolDefinition } from './tool.js';
+import type { WasiHost } from './wasi.js';
 
 /** What a component says of itself. */
 export interface Declaration {
@@ -54,7 +55,7 @@ export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' |
  *
  * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
  * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. A
- * component that imports WASI is not run.
+ * component that imports WASI needs `wasi` of `windlass/wasi`.
  *
  * A component does not wait: where it sends a request it is stopped, and it runs again from the beginning once the answer is there. Each
  * request is sent once, 128 of them in one call at most.
@@ -66,6 +67,7 @@ export class Plugin {
     instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,
     module: (path: string) => Promise<WebAssembly.Module>,
     grant?: PluginGrant,
+    options?: { wasi?: WasiHost },
   );
   readonly name: string;
   readonly tools: ToolDefinition[];

@@ -4,6 +4,7 @@ import { ComponentNetwork, HTTP_BYTES } from './component-network.js';
 import { checked } from './declaration.js';
 import { judged } from './judgement.js';
 import { TRUSTED, granted } from './plugin-grant.js';
+import { RecordedRandom } from './recorded-random.js';
 import { RecordedRequests } from './recorded-requests.js';
 import { KnownSecrets } from './secret-values.js';
 
@@ -39,15 +40,16 @@ export class Plugin {
    * @param {object} declaration what {@link declarationOf} reads from the component
    * @param {Function} instantiate what the transpiled module exports
    * @param {(path: string) => Promise<WebAssembly.Module>} module loads a core module that belongs to it
-   * @param {object} [grant] what it may reach of what it declares to need: see `PluginGrant` in `index.d.ts`
+   * @param {object} [grant] what it may reach of what it declares to need: see `PluginGrant` in `plugin.d.ts`
+   * @param {{ wasi?: Function }} [options] `wasi` of `windlass/wasi`, for a component that imports it
    */
-  constructor(declaration, instantiate, module, grant = {}) {
+  constructor(declaration, instantiate, module, grant = {}, { wasi } = {}) {
     const { name, tools, hooks, grants, network, limits } = checked(declaration);
     this.name = name;
     this.hooks = hooks;
     this.#instantiate = instantiate;
     this.#module = module;
-    this.#may = { grant: granted(name, { ...grants, network }, grant), limits };
+    this.#may = { grant: granted(name, { ...grants, network }, grant), limits, wasi };
     const roots = grant === TRUSTED ? undefined : this.#may.grant.roots;
     /** The directories that were granted by their paths. */
     this.directories = this.#may.grant.roots.filter(({ path }) => path !== '');
@@ -137,8 +139,11 @@ export class Plugin {
       );
     }
     const told = { progress: onceTold(host.progress), log: onceTold(host.log) };
+    const chance = new RecordedRandom();
+    const started = host.started ?? Date.now();
     const attempting = (requests) => {
-      const attempt = (files) => this.#attempt({ ...host, progress: told.progress(), log: told.log(), requests }, files, enter);
+      const ofAttempt = () => ({ progress: told.progress(), log: told.log(), random: chance.attempt(), started, requests });
+      const attempt = (files) => this.#attempt({ ...host, ...ofAttempt() }, files, enter);
       return host.files(attempt, requests);
     };
     const { result, failure } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
@@ -170,10 +175,11 @@ export class Plugin {
     const isComplete = () => files.isComplete() && (requests?.isComplete() ?? true);
     const state = new Map(host.state);
     requests?.begin();
-    const imports = importsOf(this.#may, { ...host, files: files.filesystem, state });
+    const { imports, finish } = importsOf(this.#may, { ...host, files: files.filesystem, state });
     const instance = await this.#instantiate((path) => this.#compiled(path), imports);
     try {
       const result = enter(instance);
+      finish();
       requests?.check();
       this.#traps = 0;
       return { result };

@@ -66,7 +66,7 @@ export class WorkerPlugin extends Plugin {
     host.signal?.throwIfAborted();
     const worker = this.#open();
     const files = new ServedFiles(host.fileSystem, host.grant);
-    const request = { type: 'run', ...run, state: [...host.state], grant: host.grant, facts: files.facts };
+    const request = { type: 'run', ...run, state: [...host.state], grant: host.grant, started: host.started, facts: files.facts };
     try {
       const { result, state, failure } = await this.#answered(worker, request, files, host, limit);
       replaceAll(host.state, state);
