@@ -80,7 +80,7 @@ export function encode(text) {
       continue;
     }
     const more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    bytes[length++] = ((0xf00 >> more) & 0xff) | (point >> (6 * more));
+    bytes[length++] = ((0xf00 >> (more + 1)) & 0xff) | (point >> (6 * more));
     for (let index = more - 1; index >= 0; index -= 1) {
       bytes[length++] = 0x80 | ((point >> (6 * index)) & 0x3f);
     }
