@@ -10,6 +10,7 @@ import { launch, launching } from './chromium.js';
 const PLACES = {
   package: pathToFileURL(`${process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url))}/`),
   tests: new URL('./', import.meta.url),
+  components: pathToFileURL(`${process.env.WINDLASS_TRANSPILED ?? '/nowhere'}/`),
 };
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
 const EMPTY = '<!doctype html><title>test</title><link rel="icon" href="data:,"><body style="height: 100vh">';

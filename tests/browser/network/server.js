@@ -24,6 +24,7 @@ const ROUTES = {
     const { method, headers } = request;
     response.end(JSON.stringify({ method, path: url.pathname + url.search, headers, body }));
   },
+  '/body': (request, response, url, body) => response.end(body),
   '/redirect': (request, response, url) => response.writeHead(302, { ...OPEN, location: url.searchParams.get('to') }).end(),
   '/large': (request, response, url) => response.end('x'.repeat(Number(url.searchParams.get('bytes')))),
   '/endless': (request, response) => {
@@ -57,6 +58,7 @@ export async function openServer() {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, 'http://localhost');
     for (const [name, value] of Object.entries(OPEN)) response.setHeader(name, value);
+    response.setHeader('content-type', 'text/plain');
     if (request.method === 'OPTIONS') {
       response.writeHead(204).end();
       return;
@@ -69,6 +71,8 @@ export async function openServer() {
     else response.writeHead(404).end('not there');
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A component may take its time between two requests.
+  server.keepAliveTimeout = 0;
   const { port } = server.address();
   return {
     origin: `http://127.0.0.1:${port}`,

@@ -51,7 +51,22 @@ pub(crate) fn test(file: &str) {
 
 /// The same, with further variables.
 pub(crate) fn test_with<'a>(file: &str, variables: impl IntoIterator<Item = (&'a str, PathBuf)>) {
-    let mut node = Command::new("node");
+    test_by(Command::new("node"), file, variables);
+}
+
+/// The same, by a Node that runs what jco makes of components in JavaScript and Python.
+pub(crate) fn test_in_newer<'a>(
+    file: &str,
+    variables: impl IntoIterator<Item = (&'a str, PathBuf)>,
+) {
+    test_by(Command::new(artefacts::newer_node()), file, variables);
+}
+
+fn test_by<'a>(
+    mut node: Command,
+    file: &str,
+    variables: impl IntoIterator<Item = (&'a str, PathBuf)>,
+) {
     let tests = artefacts::repository().join("tests/browser");
     node.arg("--test")
         .arg(tests.join(file))

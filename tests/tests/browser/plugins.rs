@@ -65,25 +65,11 @@ impl Scenario {
         Self { folder, value }
     }
 
-    /// The component file of a plugin, with its declaration: one in JavaScript is built without.
-    fn component(&self, name: &str) -> PathBuf {
-        let built = artefacts::plugin(name);
-        if !name.ends_with("-js") {
-            return built;
-        }
-        let file = self.folder.path().join(format!("{name}.wasm"));
-        if !file.exists() {
-            let bytes = with_declaration(&fs::read(built).unwrap()).unwrap();
-            fs::write(&file, bytes).unwrap();
-        }
-        file
-    }
-
     /// The scenario as a file, and a directory with the plugins in JavaScript.
     fn for_javascript(&self) -> (PathBuf, PathBuf) {
         let plugins = self.folder.path().join("plugins");
         for name in PLUGINS {
-            node::transpile(&self.component(name), name, &plugins);
+            node::transpile(&component(name, self.folder.path()), name, &plugins);
         }
         let file = self.folder.path().join("scenario.json");
         fs::write(&file, self.value.to_string()).unwrap();
@@ -107,7 +93,10 @@ impl Scenario {
             .allowed_tools(["CountWords", "Write"]);
         let grants = self.value["plugins"].as_object().unwrap();
         for name in PLUGINS {
-            agent = agent.plugin_granted(self.component(name), granted(&grants[name]["grant"]));
+            agent = agent.plugin_granted(
+                component(name, self.folder.path()),
+                granted(&grants[name]["grant"]),
+            );
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -122,6 +111,20 @@ impl Scenario {
             .unwrap_or_else(|unmet| panic!("{unmet}\n{messages:?}"));
         json!({"ok": true, "answers": answers(&messages), "files": files(&self.value)})
     }
+}
+
+/// The component file of a plugin, with its declaration: one in JavaScript or Python is built without, and gets it in this folder.
+fn component(name: &str, folder: &Path) -> PathBuf {
+    let built = artefacts::plugin(name);
+    if !name.ends_with("-js") && !name.ends_with("-python") {
+        return built;
+    }
+    let file = folder.join(format!("{name}.wasm"));
+    if !file.exists() {
+        let bytes = with_declaration(&fs::read(built).unwrap()).unwrap();
+        fs::write(&file, bytes).unwrap();
+    }
+    file
 }
 
 fn granted(grant: &Value) -> PluginGrant {
@@ -240,4 +243,15 @@ fn card_5_components_in_workers_of_a_page_are_ended_and_bounded() {
 #[test]
 fn card_5_components_in_javascript_send_requests_and_secrets_as_granted() {
     node::test("network.test.js");
+}
+
+/// Components in JavaScript, Python and Rust, in Node, in a page and in a Worker of one.
+#[test]
+fn card_5_real_components_have_files_wasi_requests_and_secrets_in_javascript_as_granted() {
+    let folder = tempfile::tempdir().unwrap();
+    let transpiled = folder.path().join("transpiled");
+    for name in ["connected-js", "connected-python", "csv-python", "weather"] {
+        node::transpile(&component(name, folder.path()), name, &transpiled);
+    }
+    node::test_in_newer("components.test.js", [("WINDLASS_TRANSPILED", transpiled)]);
 }
