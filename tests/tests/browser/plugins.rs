@@ -255,3 +255,9 @@ fn card_5_real_components_have_files_wasi_requests_and_secrets_in_javascript_as_
     }
     node::test_in_newer("components.test.js", [("WINDLASS_TRANSPILED", transpiled)]);
 }
+
+/// The view of files, whole writes, the log, handles, and what there is nothing of.
+#[test]
+fn card_5_wasi_in_javascript_has_nothing_behind_it_that_was_not_granted() {
+    node::test("wasi.test.js");
+}
