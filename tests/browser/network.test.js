@@ -1,28 +1,35 @@
-/** Requests and secrets of components: the same attacks in Node, on this thread, and in Chromium, in a Worker of a page. */
+/** Requests and secrets of components: the same attacks in Node and workerd, on this thread, and in Chromium, in a Worker of a page. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inPage, openBrowser } from './chromium-page.js';
 import * as component from './network/probe.js';
-import { runProbe } from './network/run.js';
+import { runProbe } from './network/run-probe.js';
 import { openServer } from './network/server.js';
+import { openWorkerd } from './network/workerd.js';
 import { testkit, windlass } from './package-under-test.js';
 
 const SECRET = 'sk-"live"/a+b=c-0123456789';
 
 let browser;
 let page;
+let workerd;
 /** The server whose origin is granted, and one whose origin is not. */
 let api;
 let other;
 before(async () => {
   [api, other, browser] = await Promise.all([openServer(), openServer(), openBrowser()]);
+  if (atEdge) workerd = await openWorkerd();
   page = await browser.newPage();
 });
 after(async () => {
   await browser?.close();
+  await workerd?.close();
   await api?.close();
   await other?.close();
 });
+
+/** Whether npm has the edge runtime for this platform; where it has, a test without it would show nothing. */
+const atEdge = ['linux', 'darwin'].includes(process.platform);
 
 const HOSTS = {
   'in Node': (inputs, options) => {
@@ -30,7 +37,11 @@ const HOSTS = {
     return runProbe({ windlass, testkit, plugin }, inputs, options);
   },
   'in a Worker of a page': (inputs, options) => inPage(page, 'network/in-page.js', 'probe', inputs, options),
+  ...(atEdge && { 'in workerd': (inputs, options) => workerd.run(inputs, options) }),
 };
+
+/** Where `fetch` tells of redirects and reads answers of all origins. */
+const isPage = (host) => host === 'in a Worker of a page';
 
 /** What is declared and granted: the first server, to read and to post. */
 function granting(more = {}) {
@@ -149,7 +160,7 @@ everywhere('an answer leads a request nowhere', async (run, host) => {
   const to = (url) => ({ url: `${api.origin}/redirect?to=${encodeURIComponent(url)}` });
   const { results } = await run([{ do: 'send', steps: [to(`${other.origin}/echo`), to('/echo')] }], granting());
   for (const { failure, why, status, headers } of results[0]) {
-    if (host === 'in Node') assert.deepEqual([status, headers.location !== undefined], [302, true]);
+    if (!isPage(host)) assert.deepEqual([status, headers.location !== undefined], [302, true]);
     else assert.deepEqual([failure, /a redirect, which is not followed/.test(why)], ['refused', true]);
   }
   assert.deepEqual(other.seen, []);
@@ -178,7 +189,7 @@ everywhere('what is not there, breaks off or is too large is a failure, and what
   assert.equal(results[1][0].failure, 'too-large');
   const body = await run([{ do: 'send', steps: [{ method: 'POST', url: `${api.origin}/echo`, body: 'x'.repeat(100_001) }] }], granting({ others: { limits } }));
   assert.match(body.results[0][0].why, /longer than what is left/);
-  if (host === 'in Node') return;
+  if (!isPage(host)) return;
   const unread = await run([{ do: 'send', steps: [{ url: `${api.origin}/closed` }] }], granting());
   assert.equal(unread.results[0][0].failure, 'connect');
   assert.match(unread.told.join(), /does not let this page read its answers/);
