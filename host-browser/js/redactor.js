@@ -1,28 +1,40 @@
 /** Takes secrets out of what servers answer: as they are, percent-encoded, escaped as JSON, in base64 and in hexadecimal. */
+import { joined } from './bytes.js';
 
 /** What stands in the place of a secret. */
-const REPLACEMENT = '[key]';
+const REPLACEMENT = new TextEncoder().encode('[key]');
 
-/** Characters that are put together at once: a call takes only so many arguments. */
-const PIECE = 0x8000;
+/** Bytes at the beginning of a form by which it is looked for; no form is shorter. */
+const BEGINNING = 4;
+
+/** How many kinds of beginnings are told apart before forms are compared: a power of two. */
+const KINDS = 1 << 16;
 
 export class Redactor {
-  /** Finds every form of every secret; of two at one place the longer. */
-  #pattern;
+  /** The forms of all secrets by how they begin, of two with one beginning the longer one first. */
+  #forms = new Map();
+  /** Which kinds of beginnings there are: most places of an answer are passed by a look at this. */
+  #begins = new Uint8Array(KINDS);
 
-  /** @param {string[]} secrets */
+  /** @param {string[]} secrets of at least eight bytes */
   constructor(secrets) {
-    const forms = [...new Set(secrets.flatMap((secret) => formsOf(binary(new TextEncoder().encode(secret)))))];
-    forms.sort((a, b) => b.length - a.length);
-    if (forms.length > 0) this.#pattern = new RegExp(forms.map(literal).join('|'), 'g');
+    const forms = new Set(secrets.flatMap((secret) => formsOf(binary(secret))));
+    for (const form of [...forms].sort((a, b) => b.length - a.length).map(bytesOf)) {
+      const beginning = beginningAt(form, 0);
+      this.#forms.set(beginning, [...(this.#forms.get(beginning) ?? []), form]);
+      this.#begins[kindOf(beginning)] = 1;
+    }
   }
 
   /** @param {Uint8Array} bytes */
   bytes(bytes) {
-    if (!this.#pattern) return bytes;
-    const text = binary(bytes);
-    const clean = text.replace(this.#pattern, REPLACEMENT);
-    return clean === text ? bytes : Uint8Array.from(clean, (character) => character.charCodeAt(0));
+    const pieces = [];
+    let kept = 0;
+    for (let at = this.#next(bytes, 0); at >= 0; at = this.#next(bytes, kept)) {
+      pieces.push(bytes.subarray(kept, at), REPLACEMENT);
+      kept = at + this.#formAt(bytes, at).length;
+    }
+    return kept === 0 ? bytes : joined([...pieces, bytes.subarray(kept)]);
   }
 
   text(text) {
@@ -31,17 +43,43 @@ export class Redactor {
 
   /** The value of a header as `fetch` gives it, a character for each byte, as text. */
   header(value) {
-    return new TextDecoder().decode(this.bytes(Uint8Array.from(value, (character) => character.charCodeAt(0))));
+    return new TextDecoder().decode(this.bytes(bytesOf(value)));
+  }
+
+  /** Where the next form is, from a position on. */
+  #next(bytes, from) {
+    if (this.#forms.size === 0) return -1;
+    let beginning = from + BEGINNING <= bytes.length ? beginningAt(bytes, from) : 0;
+    for (let at = from; at + BEGINNING <= bytes.length; at += 1) {
+      if (this.#begins[kindOf(beginning)] === 1 && this.#formAt(bytes, at)) return at;
+      beginning = ((beginning << 8) | bytes[at + BEGINNING]) >>> 0;
+    }
+    return -1;
+  }
+
+  #formAt(bytes, at) {
+    const isThere = (form) => form.length <= bytes.length - at && form.every((byte, i) => byte === bytes[at + i]);
+    return this.#forms.get(beginningAt(bytes, at))?.find(isThere);
   }
 }
 
-/** Each byte as a character. */
-function binary(bytes) {
-  const pieces = [];
-  for (let start = 0; start < bytes.length; start += PIECE) {
-    pieces.push(String.fromCharCode(...bytes.subarray(start, start + PIECE)));
-  }
-  return pieces.join('');
+/** The first bytes from a position on, as a number. */
+function beginningAt(bytes, at) {
+  return ((bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]) >>> 0;
+}
+
+function kindOf(beginning) {
+  // Multiplied so that texts, which use few bytes, are told apart.
+  return Math.imul(beginning, 0x9e3779b1) >>> 16;
+}
+
+/** A text as UTF-8, with a character for each byte. */
+function binary(text) {
+  return [...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join('');
+}
+
+function bytesOf(binary) {
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
 /** A secret as it is and in other encodings, with a character for each byte. */
@@ -82,8 +120,4 @@ function base64(key) {
 
 function hexOf(byte) {
   return byte.charCodeAt(0).toString(16).padStart(2, '0');
-}
-
-function literal(text) {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }

@@ -23,10 +23,10 @@ export class KnownSecrets {
 
   /** Looks for these values from now on. */
   add(values) {
-    const before = this.#values.size;
-    for (const value of values) this.#values.add(value);
-    if (this.#values.size > MOST) throw refused('the secrets have changed too often');
-    if (this.#values.size > before) this.#redactor = new Redactor([...this.#values]);
+    const all = new Set([...this.#values, ...values]);
+    if (all.size > MOST) throw refused('the secrets have changed too often');
+    if (all.size > this.#values.size) this.#redactor = new Redactor([...all]);
+    this.#values = all;
   }
 }
 

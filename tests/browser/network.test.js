@@ -6,7 +6,7 @@ import * as component from './network/probe.js';
 import { runProbe } from './network/run-probe.js';
 import { openServer } from './network/server.js';
 import { openWorkerd } from './network/workerd.js';
-import { testkit, windlass } from './package-under-test.js';
+import { load, testkit, windlass } from './package-under-test.js';
 
 const SECRET = 'sk-"live"/a+b=c-0123456789';
 
@@ -326,4 +326,75 @@ test('nothing in the Worker of a component leads to a server', async () => {
   const names = ['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource', 'WebTransport', 'importScripts', 'Worker', 'BroadcastChannel', 'indexedDB', 'caches'];
   const { results } = await HOSTS['in a Worker of a page']([{ do: 'global', names }], granting());
   assert.deepEqual(results[0], names.map(() => 'undefined'));
+});
+
+test('a redirect that `pluginFetch` has followed is refused', async () => {
+  const { results } = await HOSTS['in Node']([{ do: 'send', steps: [{ url: `${api.origin}/redirect?to=/echo` }] }], granting({ others: { follows: true } }));
+  assert.match(results[0][0].why, /came by a redirect/);
+});
+
+test('a hook sends requests as granted, and a call that waits for a server holds up no other plugin', async () => {
+  const server = await openServer();
+  const silent = { do: 'send', steps: [{ url: `${server.origin}/silent` }] };
+  const sent = [];
+  const tool = { description: 'Probes.', input_schema: { type: 'object' }, annotations: { readOnly: true } };
+  const http = [server.origin];
+  const base = { version: '0.1.0', wit: '0.1.0', grants: { http } };
+  const said = { content: [{ tag: 'text', val: 'answered' }], isError: false, observed: [] };
+  const observe = async (module, imports) => ({
+    observe: () => sent.push(imports['windlass:host/http'].send({ method: 'GET', url: `${server.origin}/body`, headers: [], body: [] }).status),
+  });
+  const observer = { ...base, name: 'observer', hooks: [{ name: 'Tell', kind: 'observer', event: 'PostToolUse' }] };
+  const slow = { ...base, name: 'slow', tools: [{ ...tool, name: 'Slow' }] };
+  const quick = { ...base, name: 'quick', tools: [{ ...tool, name: 'Quick' }], grants: {} };
+  const content = [{ type: 'tool_use', name: 'Slow', input: silent }, { type: 'tool_use', name: 'Quick', input: {} }];
+  const model = await testkit.ScriptedModel.load({ exchanges: [{ respond: { content } }, { respond: 'Done.' }] });
+  const order = [];
+  const ended = async ({ tool_name }) => {
+    order.push(tool_name);
+    // What the other one waits for.
+    if (tool_name === 'Quick') await server.endSilence();
+  };
+  const agent = new windlass.Agent({
+    fetch: model.fetch,
+    plugins: [
+      new windlass.Plugin(slow, component.instantiate, undefined, { http }),
+      new windlass.Plugin(quick, async () => ({ call: () => said }), undefined, {}),
+      new windlass.Plugin(observer, observe, undefined, { http }),
+    ],
+    allowedTools: ['Slow', 'Quick'],
+    hooks: { PostToolUse: [{ hooks: [ended] }] },
+  });
+  await agent.run('Go.');
+  await server.close();
+  assert.deepEqual(order, ['Quick', 'Slow']);
+  assert.deepEqual(sent, [200, 200]);
+});
+
+test('a secret is found in every notation, wherever it stands', async () => {
+  const { Redactor } = await load('redactor.js');
+  const key = 'sk-ant-api03-a/b+c"d-sk-ant-0123456789';
+  const redactor = new Redactor([key]);
+  const notations = [
+    key,
+    JSON.stringify(key),
+    'sk-ant-api03-a%2Fb%2Bc%22d-sk-ant-0123456789',
+    'sk-ant-api03-a%2fb%2bc%22d-sk-ant-0123456789',
+    String.raw`sk-ant-api03-a\/b+c\"d-sk-ant-0123456789`,
+    String.raw`sk-ant-api03-a/b\u002bc\"d-sk-ant-0123456789`,
+    String.raw`sk-ant-api03-a\/b\u002bc\"d-sk-ant-0123456789`,
+    Buffer.from(key).toString('hex'),
+    ...['', 'x', 'xy', 'user:'].flatMap((before) => ['base64', 'base64url'].flatMap((encoding) => {
+      return ['', ' and more'].map((after) => Buffer.from(before + key + after).toString(encoding).replace(/=+$/, ''));
+    })),
+  ];
+  for (const notation of notations) {
+    const clean = redactor.text(`the key ${notation} is wrong`);
+    assert.ok(clean.includes('[key]'), `${notation}: ${clean}`);
+    // At most the characters that the key shares with its neighbours are left.
+    assert.ok(clean.length < 'the key  is wrong'.length + 30, clean);
+  }
+  assert.equal(redactor.text(`${key}${key}, ${key}`), '[key][key], [key]');
+  assert.equal(redactor.text(`sk-ant-sk-ant-api03-${key} grün`), 'sk-ant-sk-ant-api03-[key] grün');
+  assert.equal(redactor.text('sk-ant-api03-'), 'sk-ant-api03-');
 });

@@ -3,10 +3,10 @@
 /**
  * @param {object} host `{ windlass, testkit, plugin }`: the package, and what makes a plugin of a declaration and a grant
  * @param {object[]} inputs of its calls, one after another
- * @param {object} [options] `asked` and `limits` of the declaration, `grant`, `values` of secrets, `interruptAt`
+ * @param {object} [options] `asked` and `limits` of the declaration, `grant`, `values` of secrets, `interruptAt`; `follows`: redirects are followed
  * @returns {Promise<object>} what the calls gave, what was logged, for which secrets and origins values were asked, and the files
  */
-export async function runProbe({ windlass, testkit, plugin: pluginOf }, inputs, { asked, limits, grant, values, interruptAt, files = {} } = {}) {
+export async function runProbe({ windlass, testkit, plugin: pluginOf }, inputs, { asked, limits, grant, values, interruptAt, follows } = {}) {
   await windlass.init();
   const calls = inputs.map((input) => ({ respond: { content: [{ type: 'tool_use', name: 'Probe', input: { root: '/w', ...input } }] } }));
   const model = await testkit.ScriptedModel.load({ exchanges: [...calls, { respond: 'Done.' }] });
@@ -15,7 +15,7 @@ export async function runProbe({ windlass, testkit, plugin: pluginOf }, inputs, 
   const plugin = pluginOf({ name: 'probe', version: '0.1.0', wit: '0.1.0', tools: [tool], grants, limits }, { workspace: 'write', state: true, ...grant });
   const told = [];
   const wanted = [];
-  const tree = new windlass.MemoryFileSystem({ files: { '/w/.keep': '', ...files } });
+  const tree = new windlass.MemoryFileSystem({ files: { '/w/.keep': '' } });
   const agent = new windlass.Agent({
     fetch: model.fetch,
     cwd: '/w',
@@ -23,6 +23,7 @@ export async function runProbe({ windlass, testkit, plugin: pluginOf }, inputs, 
     plugins: [plugin],
     allowedTools: ['Probe'],
     pluginLog: (name, level, message) => told.push(`${level} ${message}`),
+    pluginFetch: follows && ((url, init) => fetch(url, { ...init, redirect: 'follow' })),
     pluginSecret: values && ((name, { plugin, origin }) => {
       wanted.push([name, plugin, origin]);
       if (values[name] === 'fails') throw new Error('the value is hunter2-hunter2');

@@ -34,7 +34,8 @@ const ROUTES = {
     response.on('drain', more);
     more();
   },
-  '/silent': () => {},
+  // Until somebody lets it go on.
+  '/silent': (request, response, url, body, silent) => silent.resolve(response),
   '/broken': (request, response) => {
     response.writeHead(200, { ...OPEN, 'content-length': '100' });
     response.write('half', () => response.destroy());
@@ -52,9 +53,11 @@ const ROUTES = {
   },
 };
 
-/** @returns {Promise<{ origin: string, port: number, seen: string[], close: () => Promise<void> }>} */
+/** @returns {Promise<{ origin: string, port: number, seen: string[], endSilence: () => Promise<void>, close: () => Promise<void> }>} */
 export async function openServer() {
   const seen = [];
+  const silent = {};
+  silent.asked = new Promise((resolve) => (silent.resolve = resolve));
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, 'http://localhost');
     for (const [name, value] of Object.entries(OPEN)) response.setHeader(name, value);
@@ -67,7 +70,7 @@ export async function openServer() {
     for await (const piece of request) body += piece;
     seen.push(`${request.method} ${request.url}`);
     const answer = ROUTES[url.pathname];
-    if (answer) answer(request, response, url, body);
+    if (answer) answer(request, response, url, body, silent);
     else response.writeHead(404).end('not there');
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -78,6 +81,10 @@ export async function openServer() {
     origin: `http://127.0.0.1:${port}`,
     port,
     seen,
+    /** Answers the first request for silence, once it is there. */
+    async endSilence() {
+      (await silent.asked).end('at last');
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
