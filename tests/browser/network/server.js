@@ -1,5 +1,6 @@
 /** A server on loopback that other origins may read; it remembers every request that it was sent. */
 import { createServer } from 'node:http';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const OPEN = {
   'access-control-allow-origin': '*',
@@ -18,6 +19,8 @@ const FORMS = {
   percent: (text) => encodeURIComponent(text),
   json: (text) => JSON.stringify({ text }),
 };
+
+const ENCODERS = { gzip: gzipSync, br: brotliCompressSync, 'x-none': Buffer.from };
 
 const ROUTES = {
   '/echo': (request, response, url, body) => {
@@ -45,6 +48,11 @@ const ROUTES = {
     const sent = form(request.headers.authorization ?? url.searchParams.get('text'));
     response.setHeader('x-repeated', sent.replace(/[^\x20-\x7e]/g, ''));
     response.end(`it said ${sent}, and so on`);
+  },
+  '/compressed': (request, response, url) => {
+    const encoding = url.searchParams.get('as');
+    response.setHeader('content-encoding', encoding);
+    response.end(ENCODERS[encoding](`it said ${request.headers.authorization}`));
   },
   '/part': (request, response) => response.writeHead(206, OPEN).end('a part'),
   '/closed': (request, response) => {

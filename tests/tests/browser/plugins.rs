@@ -245,6 +245,12 @@ fn card_5_components_in_javascript_send_requests_and_secrets_as_granted() {
     node::test("network.test.js");
 }
 
+/// Declarations, grants, hooks, and every notation of a secret.
+#[test]
+fn card_5_components_in_javascript_are_granted_origins_and_secrets_that_they_ask_for() {
+    node::test("network-grants.test.js");
+}
+
 /// Components in JavaScript, Python and Rust, in Node, in a page and in a Worker of one.
 #[test]
 fn card_5_real_components_have_files_wasi_requests_and_secrets_in_javascript_as_granted() {

@@ -1,0 +1,118 @@
+/** What of requests and secrets is the same wherever components run: declarations, grants, hooks, and how a secret is found. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import * as component from './network/probe.js';
+import { runProbe } from './network/run-probe.js';
+import { openServer } from './network/server.js';
+import { load, testkit, windlass } from './package-under-test.js';
+
+let server;
+before(async () => {
+  server = await openServer();
+});
+after(() => server?.close());
+
+function run(inputs, options) {
+  const plugin = (declaration, grant) => new windlass.Plugin(declaration, component.instantiate, undefined, grant);
+  return runProbe({ windlass, testkit, plugin }, inputs, options);
+}
+
+test('what is declared and not granted is not there, and what nobody asks for cannot be granted', async () => {
+  const none = await run([{ do: 'send', steps: [{ url: `${server.origin}/echo` }] }], { asked: { http: [server.origin] }, grant: {} });
+  assert.deepEqual(none.results[0], [{ failure: 'refused', why: 'this component was granted no network' }]);
+  const asked = { http: [{ origin: 'https://a.example', methods: ['GET', 'POST'] }], secrets: [{ name: 'KEY', description: 'A key', audience: ['https://a.example'] }] };
+  const make = (grant, grants = asked) => () => new windlass.Plugin({ name: 'probe', version: '0.1.0', wit: '0.1.0', grants }, undefined, undefined, grant);
+  assert.doesNotThrow(make({ http: ['https://a.example'], secrets: ['KEY'] }));
+  assert.throws(make({ http: ['https://b.example'] }), /requests to https:\/\/b.example, for which it does not ask/);
+  assert.throws(make({ http: [{ origin: 'https://a.example', methods: ['PUT'] }] }), /PUT to https:\/\/a.example, for which it does not ask/);
+  assert.throws(make({ secrets: ['OTHER'] }), /the secret `OTHER`, for which it does not ask/);
+  assert.throws(make({ secrets: { KEY: 'value' } }), /a list of names/);
+  const withoutValues = () => new windlass.Agent({ plugins: [make({ http: ['https://a.example'], secrets: ['KEY'] })()] });
+  assert.throws(withoutValues, /give their values by the option `pluginSecret`/);
+  const declare = (grants) => make({}, grants);
+  for (const origin of [
+    '', 'a.example', 'https://', 'https://a.example/', 'https://a.example/v1', 'https://a.example?x', 'https://a.example:443', 'https://A.example',
+    'https://a.example.', 'https://user@a.example', 'https:a.example', ' https://a.example', 'https://*.example', '*', 'https://bücher.example',
+    'https://0x7f.1', 'http://a.example', 'http://192.168.1.5', 'http://localhost.', 'ftp://a.example', 'file:///etc/passwd', 'data:text/plain,x', 7, null,
+  ]) {
+    assert.throws(declare({ http: [origin] }), /cannot be loaded/, String(origin));
+  }
+  for (const origin of ['https://a.example:8443', 'https://192.168.1.5', 'http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) {
+    assert.doesNotThrow(declare({ http: [origin] }), origin);
+  }
+  assert.throws(declare({ http: ['https://a.example', 'https://a.example'] }), /twice/);
+  assert.throws(declare({ http: [{ origin: 'https://a.example', methods: ['get'] }] }), /cannot be loaded/);
+  assert.throws(declare({ ...asked, secrets: [{ ...asked.secrets[0], audience: ['https://b.example'] }] }), /not among `grants.http`/);
+  assert.throws(declare({ ...asked, secrets: [{ ...asked.secrets[0], audience: [] }] }), /without an `audience`/);
+  assert.throws(declare({ ...asked, secrets: [{ ...asked.secrets[0], name: '1x' }] }), /no name of a secret/);
+});
+
+test('a redirect that `pluginFetch` has followed is refused', async () => {
+  const http = [server.origin];
+  const { results } = await run([{ do: 'send', steps: [{ url: `${server.origin}/redirect?to=/echo` }] }], { asked: { http }, grant: { http }, follows: true });
+  assert.match(results[0][0].why, /came by a redirect/);
+});
+
+test('a hook sends requests as granted, and a call that waits for a server holds up no other plugin', async () => {
+  const silent = { do: 'send', steps: [{ url: `${server.origin}/silent` }] };
+  const sent = [];
+  const tool = { description: 'Probes.', input_schema: { type: 'object' }, annotations: { readOnly: true } };
+  const http = [server.origin];
+  const base = { version: '0.1.0', wit: '0.1.0', grants: { http } };
+  const said = { content: [{ tag: 'text', val: 'answered' }], isError: false, observed: [] };
+  const observe = async (module, imports) => ({
+    observe: () => sent.push(imports['windlass:host/http'].send({ method: 'GET', url: `${server.origin}/body`, headers: [], body: [] }).status),
+  });
+  const observer = { ...base, name: 'observer', hooks: [{ name: 'Tell', kind: 'observer', event: 'PostToolUse' }] };
+  const slow = { ...base, name: 'slow', tools: [{ ...tool, name: 'Slow' }] };
+  const quick = { ...base, name: 'quick', tools: [{ ...tool, name: 'Quick' }], grants: {} };
+  const content = [{ type: 'tool_use', name: 'Slow', input: silent }, { type: 'tool_use', name: 'Quick', input: {} }];
+  const model = await testkit.ScriptedModel.load({ exchanges: [{ respond: { content } }, { respond: 'Done.' }] });
+  const order = [];
+  const ended = async ({ tool_name }) => {
+    order.push(tool_name);
+    // What the other one waits for.
+    if (tool_name === 'Quick') await server.endSilence();
+  };
+  const agent = new windlass.Agent({
+    fetch: model.fetch,
+    plugins: [
+      new windlass.Plugin(slow, component.instantiate, undefined, { http }),
+      new windlass.Plugin(quick, async () => ({ call: () => said }), undefined, {}),
+      new windlass.Plugin(observer, observe, undefined, { http }),
+    ],
+    allowedTools: ['Slow', 'Quick'],
+    hooks: { PostToolUse: [{ hooks: [ended] }] },
+  });
+  await agent.run('Go.');
+  assert.deepEqual(order, ['Quick', 'Slow']);
+  assert.deepEqual(sent, [200, 200]);
+});
+
+test('a secret is found in every notation, wherever it stands', async () => {
+  const { Redactor } = await load('redactor.js');
+  const key = 'sk-ant-api03-a/b+c"d-sk-ant-0123456789';
+  const redactor = new Redactor([key]);
+  const notations = [
+    key,
+    JSON.stringify(key),
+    'sk-ant-api03-a%2Fb%2Bc%22d-sk-ant-0123456789',
+    'sk-ant-api03-a%2fb%2bc%22d-sk-ant-0123456789',
+    String.raw`sk-ant-api03-a\/b+c\"d-sk-ant-0123456789`,
+    String.raw`sk-ant-api03-a/b\u002bc\"d-sk-ant-0123456789`,
+    String.raw`sk-ant-api03-a\/b\u002bc\"d-sk-ant-0123456789`,
+    Buffer.from(key).toString('hex'),
+    ...['', 'x', 'xy', 'user:'].flatMap((before) => ['base64', 'base64url'].flatMap((encoding) => {
+      return ['', ' and more'].map((after) => Buffer.from(before + key + after).toString(encoding).replace(/=+$/, ''));
+    })),
+  ];
+  for (const notation of notations) {
+    const clean = redactor.text(`the key ${notation} is wrong`);
+    assert.ok(clean.includes('[key]'), `${notation}: ${clean}`);
+    // At most the characters that the key shares with its neighbours are left.
+    assert.ok(clean.length < 'the key  is wrong'.length + 30, clean);
+  }
+  assert.equal(redactor.text(`${key}${key}, ${key}`), '[key][key], [key]');
+  assert.equal(redactor.text(`sk-ant-sk-ant-api03-${key} grün`), 'sk-ant-sk-ant-api03-[key] grün');
+  assert.equal(redactor.text('sk-ant-api03-'), 'sk-ant-api03-');
+});
