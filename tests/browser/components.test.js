@@ -61,7 +61,7 @@ for (const component of ['connected-js', 'connected-python']) {
       env: { CARGO_PKG_NAME: 'windlass' },
       state: true,
     };
-    const results = await run(
+    const { results } = await run(
       component,
       [
         { how: 'get', url: at('/large?bytes=5') },
@@ -103,7 +103,7 @@ for (const component of ['connected-js', 'connected-python']) {
   everywhere(`${component} has nothing that it was not granted`, async (run) => {
     server.seen.length = 0;
     const inputs = [{ how: 'get', url: at('/body') }, { how: 'available' }, { how: 'secret', url: at('/body') }, { how: 'config' }, { how: 'remember' }, { how: 'directory' }];
-    const [got, available, secret, config, remembered, directory] = await run(component, inputs, { grant: {} });
+    const { results: [got, available, secret, config, remembered, directory] } = await run(component, inputs, { grant: {} });
     assert.match(got, /granted no network/);
     assert.equal(available, 'false false');
     assert.match(secret, /granted no network/);
@@ -124,15 +124,58 @@ test('the library for JavaScript writes UTF-8', async () => {
 
 everywhere('csv-python opens the granted files and no others', async (run) => {
   const query = (file_path) => ({ file_path, column: 'rain', operation: 'sum', group_by: 'city' });
-  const granted = await run('csv-python', [query('/w/table.csv'), query('/data/secret.txt')], { grant: { workspace: 'read' } });
+  const { results: granted } = await run('csv-python', [query('/w/table.csv'), query('/data/secret.txt')], { grant: { workspace: 'read' } });
   assert.equal(granted[0], 'Bergen: 9\nOslo: 8');
   assert.match(granted[1], /in no directory that the tool's plugin was granted/);
 });
 
+everywhere("Python's own functions reach what was granted as it was granted", async (run) => {
+  const files = { '/w/note.txt': 'a note', '/w/own.txt': 'mine', '/data/read.txt': 'data', '/outside/secret.txt': 'the secret' };
+  const writes = (how, path) => ({ how, path, writes: '.' });
+  const reads = (how, path) => ({ how, path: `/data/${path}`, reads: '/data/read.txt' });
+  const calls = [
+    [writes('read', 'note.txt'), /^a note$/],
+    [writes('append', 'note.txt'), /^a note and more$/],
+    [writes('save', 'note.txt'), /^saved$/],
+    [writes('truncate', 'own.txt'), /^cut$/],
+    [writes('list', '.'), /^\.\/note\.txt\n\.\/own\.txt$/],
+    [writes('remove', 'own.txt'), /^removed$/],
+    [reads('read', 'read.txt'), /^data$/],
+    ...['write', 'append', 'truncate', 'save', 'remove'].map((how) => [reads(how, 'read.txt'), /Read-only/]),
+    [reads('read', '../outside/secret.txt'), /does not exist/],
+    [writes('write', '../outside/secret.txt'), /does not exist/],
+    [writes('read', '/etc/passwd'), /does not exist/],
+    [writes('link', 'link.txt'), /not permitted/],
+    [{ how: 'socket' }, /Error/],
+    [{ how: 'system' }, /^\{\} 0\.0 True$/],
+    [{ how: 'flood' }, /the limit is 65536/],
+    [{ how: 'log' }, /^logged$/],
+    [{ how: 'exit' }, /exit/],
+  ];
+  const grant = { workspace: 'write', directories: { '/data': 'read' } };
+  const outcome = await run('misbehaves-python', calls.map(([input]) => input), { grant, files, timeoutMs: 60_000 });
+  calls.forEach(([input, expected], i) => assert.match(outcome.results[i], expected, JSON.stringify(input)));
+  assert.deepEqual(outcome.files, { '/w/note.txt': 'saved', '/data/read.txt': 'data', '/outside/secret.txt': 'the secret' });
+  assert.ok(outcome.logged >= 50_000 && outcome.logged <= 2 * (64 << 10), `${outcome.logged} characters of log`);
+});
+
+test('Python that does not end or grows is ended in its Worker', async () => {
+  const outcome = await HOSTS['in a Worker of a page']('misbehaves-python', [{ how: 'grow' }, { how: 'loop' }, { how: 'system' }], {
+    grant: {},
+    files: FILES,
+    server: server.origin,
+    timeoutMs: 20_000,
+  });
+  const [grown, looped, after] = outcome.results;
+  assert.match(grown, /MemoryError/);
+  assert.match(looped, /did not finish within 20000 ms and was stopped/);
+  assert.match(after, /^\{\} 0\.0 True$/);
+});
+
 everywhere('weather sends its request with the secret', async (run) => {
   const grant = { http: ['https://api.tomorrow.io'], secrets: ['TOMORROW_API_KEY'] };
-  const [refused] = await run('weather', [{ place: 'Oslo' }], { grant: {} });
+  const { results: [refused] } = await run('weather', [{ place: 'Oslo' }], { grant: {} });
   assert.match(refused, /needs a key of tomorrow.io/);
-  const [none] = await run('weather', [{ place: 'Oslo' }], { grant, values: {} });
+  const { results: [none] } = await run('weather', [{ place: 'Oslo' }], { grant, values: {} });
   assert.match(none, /there is no secret `TOMORROW_API_KEY` for this origin/);
 });

@@ -256,7 +256,13 @@ fn card_5_components_in_javascript_are_granted_origins_and_secrets_that_they_ask
 fn card_5_real_components_have_files_wasi_requests_and_secrets_in_javascript_as_granted() {
     let folder = tempfile::tempdir().unwrap();
     let transpiled = folder.path().join("transpiled");
-    for name in ["connected-js", "connected-python", "csv-python", "weather"] {
+    for name in [
+        "connected-js",
+        "connected-python",
+        "csv-python",
+        "misbehaves-python",
+        "weather",
+    ] {
         node::transpile(&component(name, folder.path()), name, &transpiled);
     }
     node::test_in_newer("components.test.js", [("WINDLASS_TRANSPILED", transpiled)]);
