@@ -79,7 +79,8 @@ export class ComponentNetwork {
       return { response: await this.#exchange(judged(request, this.#grant, this.#note), added) };
     } catch (fault) {
       this.#signal?.throwIfAborted();
-      if (fault?.tag === undefined) throw fault;
+      // Whatever it is, it may have a value in it.
+      if (fault?.tag === undefined) throw new Error(this.#known.redactor.text(said(fault)));
       return { failure: { tag: fault.tag, val: this.#known.redactor.text(fault.val) } };
     }
   }

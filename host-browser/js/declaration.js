@@ -25,6 +25,9 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const MOST_ROLES = 16;
 const DESCRIPTION = /^(?=.*\S)[^\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]{1,200}$/u;
 
+/** Milliseconds of the longest run of a hook. */
+const LONGEST_HOOK_MS = 60_000;
+
 /** Events at which something can be refused. */
 const REFUSABLE = ['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'UserPromptExpansion', 'WorktreeCreate'];
 
@@ -64,8 +67,18 @@ export function checked(declaration) {
   if (declaration.instance === 'session') {
     throw fault('it declares `"instance": "session"`, to keep its memory from call to call, and in this host each call has a fresh instance');
   }
+  const number = (what, value, least = 0, most = Number.MAX_SAFE_INTEGER) => {
+    const isOne = value === undefined || value === null || (Number.isSafeInteger(value) && value >= least && value <= most);
+    // Compared with anything else a limit would be none.
+    if (!isOne) throw fault(`${what} is ${JSON.stringify(value)}, which is no whole number from ${least} to ${most}`);
+  };
+  const tools = named('tools', declaration.tools);
+  for (const { name, timeout_ms } of tools) number(`\`timeout_ms\` of \`${name}\``, timeout_ms);
+  const limits = only('limits', declaration.limits ?? {});
+  for (const [name, limit] of Object.entries(limits)) number(`\`limits.${name}\``, limit);
   const hooks = named('hooks', declaration.hooks);
-  for (const { name, kind, event } of hooks) {
+  for (const { name, kind, event, timeout_ms } of hooks) {
+    number(`\`timeout_ms\` of its hook \`${name}\``, timeout_ms, 1, LONGEST_HOOK_MS);
     if (kind !== 'judge' && kind !== 'observer') throw fault(`its hook \`${name}\` is neither a judge nor an observer`);
     if (kind === 'judge' && !REFUSABLE.includes(event)) {
       throw fault(`its hook \`${name}\` is a judge of ${event}, at which nothing can be refused: make it an observer`);
@@ -89,11 +102,11 @@ export function checked(declaration) {
   if (roles.length > MOST_ROLES) throw fault(`it has ${roles.length} roles in \`directories\`, more than ${MOST_ROLES}`);
   return {
     name: declaration.name,
-    tools: named('tools', declaration.tools),
+    tools,
     hooks,
     grants,
     network,
-    limits: only('limits', declaration.limits ?? {}),
+    limits,
   };
 }
 
