@@ -89,6 +89,38 @@ test('a hook sends requests as granted, and a call that waits for a server holds
   assert.deepEqual(sent, [200, 200]);
 });
 
+test('what somebody changes while a component waits for a server is not overwritten', async () => {
+  const waiting = await openServer();
+  const files = new windlass.MemoryFileSystem({ files: { '/w/a.txt': 'alpha' } });
+  const content = (text) => new TextEncoder().encode(text);
+  const call = (imports) => () => {
+    const [{ directory }] = imports['windlass:host/filesystem'].roots();
+    directory.read('a.txt', 0, 100);
+    directory.write('b.txt', content('too'), { createNew: false, createParents: false });
+    imports['windlass:host/http'].send({ method: 'GET', url: `${waiting.origin}/silent`, headers: [], body: [] });
+    directory.write('a.txt', content('of the component'), { createNew: false, createParents: false });
+    return { content: [{ tag: 'text', val: 'written' }], isError: false, observed: [] };
+  };
+  const tool = { name: 'Rewrite', description: 'Edits.', input_schema: { type: 'object' }, paths: [{ field: 'root', access: 'write' }] };
+  const declaration = { name: 'editor', version: '0.1.0', wit: '0.1.0', tools: [tool], grants: { filesystem: 'write', http: [waiting.origin] } };
+  const grant = { workspace: 'write', http: [waiting.origin] };
+  const plugin = new windlass.Plugin(declaration, async (module, imports) => ({ call: call(imports) }), undefined, grant);
+  const model = await testkit.ScriptedModel.load({ exchanges: [{ respond: { content: [{ type: 'tool_use', name: 'Rewrite', input: { root: '/w' } }] } }, { respond: 'Done.' }] });
+  const agent = new windlass.Agent({ fetch: model.fetch, cwd: '/w', files, plugins: [plugin], allowedTools: ['Rewrite'] });
+  const said = [];
+  const reading = (async () => {
+    for await (const message of agent.query('Go.')) if (message.type === 'user') said.push(JSON.stringify(message.message.content));
+  })();
+  await waiting.asked;
+  await files.change([{ type: 'write', path: '/w/a.txt', content: content('of a person') }]);
+  await waiting.endSilence();
+  await reading;
+  await waiting.close();
+  assert.match(said[0], /somebody else changed it meanwhile, and nothing of this call was written/);
+  assert.equal(files.readText('/w/a.txt'), 'of a person');
+  assert.deepEqual(files.paths(), ['/w/a.txt']);
+});
+
 test('a secret is found in every notation, wherever it stands', async () => {
   const { Redactor } = await load('redactor.js');
   const key = 'sk-ant-api03-a/b+c"d-sk-ant-0123456789';

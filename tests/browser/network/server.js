@@ -61,7 +61,7 @@ const ROUTES = {
   },
 };
 
-/** @returns {Promise<{ origin: string, port: number, seen: string[], endSilence: () => Promise<void>, close: () => Promise<void> }>} */
+/** @returns {Promise<{ origin: string, port: number, seen: string[], asked: Promise<void>, endSilence: () => Promise<void>, close: () => Promise<void> }>} */
 export async function openServer() {
   const seen = [];
   const silent = {};
@@ -89,6 +89,8 @@ export async function openServer() {
     origin: `http://127.0.0.1:${port}`,
     port,
     seen,
+    /** Resolves when there is a request for silence. */
+    asked: silent.asked.then(() => {}),
     /** Answers the first request for silence, once it is there. */
     async endSilence() {
       (await silent.asked).end('at last');
