@@ -31,32 +31,39 @@ const bundle = await bundleOf(project);
 await writeFile(join(output, 'bundle.json'), `${JSON.stringify(bundle, null, 1)}\n`);
 const scenarios = JSON.parse(await readFile(join(source, 'scenarios.json'), 'utf8'));
 await writeFile(join(output, 'script.json'), `${JSON.stringify(scriptOfThePage(JSON.parse(bundle.script), scenarios), null, 1)}\n`);
-await writeFile(join(output, 'index.html'), await pageWith(await bundleModules()));
+await writeFile(join(output, 'index.html'), await pageWith(await bundlePage()));
+await bundleWorker();
 await copyModulesOfJco();
 
 /** @returns {Promise<string[]>} what `page.js` imports at once */
-async function bundleModules() {
+async function bundlePage() {
+  const { metafile } = await bundled(['page.jsx', 'page.css'], { splitting: true, jsx: 'automatic', jsxImportSource: 'preact', metafile: true });
+  const [, page] = Object.entries(metafile.outputs).find(([path]) => basename(path) === 'page.js');
+  return page.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
+}
+
+/** A Worker starts by itself what it is made of, and shares no module with the page: that would come in more pieces. */
+function bundleWorker() {
+  return bundled(['component-worker.js']);
+}
+
+function bundled(names, options = {}) {
   const { build } = require('esbuild');
-  const { metafile } = await build({
-    entryPoints: ['page.jsx', 'page.css'].map((name) => join(source, name)),
+  return build({
+    entryPoints: names.map((name) => join(source, name)),
     outdir: output,
     bundle: true,
-    splitting: true,
     format: 'esm',
     minify: true,
     target: 'es2022',
     nodePaths: (process.env.NODE_PATH ?? '').split(delimiter).filter(Boolean),
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
     // What jco would load only in Node.
     external: ['node:*'],
     plugins: [packageOf(resolve(target))],
     legalComments: 'linked',
     logLevel: 'warning',
-    metafile: true,
+    ...options,
   });
-  const [, page] = Object.entries(metafile.outputs).find(([path]) => basename(path) === 'page.js');
-  return page.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
 }
 
 /** The page, which says at its beginning what all it will load. */
@@ -71,11 +78,13 @@ async function pageWith(modules) {
  * it loads stay where they are, in the folder above.
  */
 function packageOf(directory) {
-  const files = { windlass: 'index.js', 'windlass/files': 'files.js', 'windlass/testkit': 'testkit.js' };
+  const fileOf = (path) => (path === 'windlass' ? 'index.js' : `${path.slice('windlass/'.length)}.js`);
   return {
     name: 'windlass',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^windlass(\/|$)/ }, ({ path }) => ({ path: join(directory, files[path]), sideEffects: false }));
+      onResolve({ filter: /^windlass(\/|$)/ }, ({ path }) => ({ path: join(directory, fileOf(path)), sideEffects: false }));
+      // The shell's way to compress, which a page has not.
+      onResolve({ filter: /^node:zlib$/ }, () => ({ path: join(directory, 'no-zlib.js') }));
       onLoad({ filter: /\.js$/ }, async ({ path }) => {
         if (!path.startsWith(`${directory}/`)) return undefined;
         const contents = await readFile(path, 'utf8');

@@ -4,8 +4,9 @@ import { IndexedDbSessionStore, init, listSessions, MemorySessionStore } from 'w
 import { Components } from './model/components.js';
 import { Conversation } from './model/conversation.js';
 import { Database } from './model/database.js';
+import { Servers } from './model/servers.js';
 import { Settings } from './model/settings.js';
-import { Workspace } from './model/workspace.js';
+import { Workspaces } from './model/workspaces.js';
 import { App } from './ui/app.jsx';
 
 const root = document.querySelector('#page');
@@ -16,20 +17,22 @@ async function start() {
   // Before anything is drawn.
   document.documentElement.dataset.theme = settings.theme;
   const [bundle, database, { sessionStore, unkept }] = await Promise.all([bundled(), Database.open(), opened(), init()]);
-  const workspace = await Workspace.open(database, bundle);
+  const workspaces = await Workspaces.open({ database, settings, bundle });
   const components = new Components();
-  const conversation = new Conversation({ settings, workspace, database, components, sessionStore, bundle, fast });
+  const servers = new Servers();
+  const conversation = new Conversation({ settings, workspaces, database, components, servers, sessionStore, bundle, fast });
   conversation.addEventListener('change', () => remember(conversation.id));
   const parts = {
     conversation,
     settings,
-    workspace,
+    workspaces,
     components,
+    servers,
     unkept,
     listSessions: () => listSessions({ sessionStore }),
     async removeSession(id) {
       await sessionStore.delete(id);
-      await database.deleteJournal(id);
+      await database.deleteSession(id);
     },
   };
   const id = new URLSearchParams(location.hash.slice(1)).get('session');

@@ -1,12 +1,12 @@
-/** Components that the person has dropped on the page. They last as long as the tab. */
-import { declarationOf, Plugin } from 'windlass';
+/** Components that the person has dropped on the page, each in a Worker of its own. They last as long as the tab. */
+import { declarationOf } from 'windlass';
 import { Changing } from './changes.js';
 
 /** The largest file that is looked at, as on native. */
 const LARGEST = 128 << 20;
 
 export class Components extends Changing {
-  /** What was granted and runs: `{ declaration, grant, plugin }`. */
+  /** What was granted and runs: `{ declaration, grant, plugin, remove }`. */
   loaded = [];
 
   get plugins() {
@@ -42,16 +42,24 @@ export class Components extends Changing {
     if (this.loaded.some((other) => other.declaration.name === declaration.name)) {
       throw new Error(`A component ${declaration.name} is loaded already: remove that one first.`);
     }
-    // Several megabytes, which only those load who drop a component.
-    const { transpiled } = await import('./transpiled.js');
-    const { instantiate, module } = await transpiled(bytes);
-    const plugin = new Plugin(declaration, instantiate, module, grant);
-    this.loaded = [...this.loaded, { declaration, grant, plugin }];
+    const { componentInWorker } = await import('./component-in-worker.js');
+    this.loaded = [...this.loaded, { declaration, grant, ...(await componentInWorker(bytes, declaration, grant)) }];
     this.changed();
   }
 
-  remove(component) {
+  /** Ends the Worker of a component; no call may be running. */
+  async remove(component) {
     this.loaded = this.loaded.filter((other) => other !== component);
     this.changed();
+    await component.remove();
   }
+}
+
+/** How long a call may take, in milliseconds, and the largest memory, in bytes, where nothing less is declared: see `WorkerPlugin`. */
+const MOST = { timeout_ms: 120_000, memory_bytes: 256 << 20 };
+
+/** The limits of a component: what it declares, within what a page allows. */
+export function limitsOf({ limits = {} }) {
+  const within = (name) => Math.min(limits[name] ?? MOST[name], MOST[name]);
+  return { seconds: within('timeout_ms') / 1_000, mebibytes: within('memory_bytes') / (1 << 20) };
 }

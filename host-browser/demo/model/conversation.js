@@ -1,11 +1,8 @@
 /** The session that the page shows: it asks, keeps the journal, and puts questions of permission to the person. */
-import { Agent } from 'windlass';
+import { agentOf, fingerprintOf } from './agent.js';
 import { Changing } from './changes.js';
 import { endExplained, explained, isBusy } from './failures.js';
-import { testsStay } from './hook.js';
 import { entriesOf, isCutOff } from './journal.js';
-import { modelOptions } from './models.js';
-import { recordedBash } from './recorded-bash.js';
 import { changeLine, ruleText } from './tool-input.js';
 
 /** How often a session is tried that another tab has: of a tab that is being closed or loaded again, the browser ends the lock late. */
@@ -42,9 +39,10 @@ export class Conversation extends Changing {
   /**
    * @param {object} parts
    * @param {import('./settings.js').Settings} parts.settings
-   * @param {import('./workspace.js').Workspace} parts.workspace
+   * @param {import('./workspaces.js').Workspaces} parts.workspaces
    * @param {import('./database.js').Database} parts.database
    * @param {import('./components.js').Components} parts.components
+   * @param {import('./servers.js').Servers} parts.servers
    * @param {object} parts.sessionStore
    * @param {object} parts.bundle what the demonstration is made of
    * @param {boolean} parts.fast whether the scripted model answers without pauses
@@ -62,6 +60,14 @@ export class Conversation extends Changing {
   /** A session that has not begun. */
   begin() {
     return this.#change(() => this.#show(undefined, []));
+  }
+
+  /** Works on other files from now on: in a new session, if this one has begun. */
+  useWorkspace(id) {
+    return this.#change(async () => {
+      await this.#parts.workspaces.use(id);
+      this.#show(undefined, []);
+    });
   }
 
   /** Goes on with a session that is kept. */
@@ -99,6 +105,13 @@ export class Conversation extends Changing {
     await this.#session?.interrupt();
   }
 
+  /** Connects the session anew to an MCP server, if it has it; gives whether it does. */
+  async reconnect(name) {
+    if (!this.#session || this.#madeOf !== fingerprintOf(this.#parts)) return false;
+    await this.#session.reconnectMcpServer(name);
+    return true;
+  }
+
   /**
    * Answers a question.
    *
@@ -112,11 +125,11 @@ export class Conversation extends Changing {
       question.resolve({ behavior, message: reason || 'The person denied this call.' });
       return;
     }
-    const isCurrent = this.#madeOf === this.#fingerprint();
+    const isCurrent = this.#madeOf === fingerprintOf(this.#parts);
     if (change?.type === 'addRules') for (const rule of change.rules) this.#parts.settings.allowAlways(ruleText(rule));
     // The session has it by this very answer; the settings give it to the agents to come.
     if (change?.type === 'setMode') this.#parts.settings.set({ permissionMode: change.mode });
-    if (isCurrent) this.#madeOf = this.#fingerprint();
+    if (isCurrent) this.#madeOf = fingerprintOf(this.#parts);
     question.resolve({ behavior, updatedPermissions: change ? [change] : [] });
   }
 
@@ -146,13 +159,14 @@ export class Conversation extends Changing {
       await this.#ready();
       if (this.problem) return;
       this.#isKept = true;
+      this.#keepWorkspace();
       this.#record({ kind: 'prompt', text, rules: this.#parts.settings.rules });
       for await (const message of this.#session.prompt(text)) await this.#take(message);
     } catch (error) {
       this.#fail(error);
     } finally {
       this.#cutOff();
-      await this.#parts.workspace.keepChanges();
+      await this.#parts.workspaces.current.keepChanges();
       this.isRunning = false;
       this.changed();
     }
@@ -189,7 +203,7 @@ export class Conversation extends Changing {
 
   /** There is a session, made of what the settings say now. */
   async #ready() {
-    if (this.#session && this.#madeOf === this.#fingerprint()) return;
+    if (this.#session && this.#madeOf === fingerprintOf(this.#parts)) return;
     await this.#leave();
     this.problem = undefined;
     await this.#start(this.#isKept && this.id ? { resume: this.id } : this.#going);
@@ -198,6 +212,8 @@ export class Conversation extends Changing {
   async #start(going) {
     this.#going = going;
     try {
+      // A session goes on with the files that it has worked on.
+      if (going.resume) await this.#parts.workspaces.use((await this.#parts.database.workspace(going.resume)) ?? 'memory');
       await this.#opened(going);
     } catch (error) {
       this.problem = explained(error.message, this.#parts.settings);
@@ -207,8 +223,12 @@ export class Conversation extends Changing {
 
   async #opened(going) {
     for (let tries = 1; ; tries += 1) {
-      const agent = await this.#agent(going);
-      this.#madeOf = this.#fingerprint();
+      const agent = await agentOf(this.#parts, {
+        going,
+        ask: (tool, input, context) => this.#ask(tool, input, context),
+        record: (entry) => this.#record(entry),
+      });
+      this.#madeOf = fingerprintOf(this.#parts);
       this.#session = agent.session();
       try {
         this.id = await this.#session.id();
@@ -219,33 +239,6 @@ export class Conversation extends Changing {
         await new Promise((resolve) => setTimeout(resolve, OPENING_PAUSE_MS));
       }
     }
-  }
-
-  async #agent(going) {
-    const { settings, workspace, components, sessionStore, bundle, fast } = this.#parts;
-    // Nobody waits for them before there is something to do.
-    const { fileTools } = await import('windlass/files');
-    return new Agent({
-      ...(await modelOptions(settings, { cwd: workspace.cwd, fast })),
-      ...going,
-      sessionStore,
-      cwd: workspace.cwd,
-      files: workspace.files,
-      plugins: [await fileTools(), ...components.plugins],
-      tools: [recordedBash(workspace, bundle.bash)],
-      hooks: settings.protectsTests ? testsStay(workspace.cwd) : {},
-      allowedTools: settings.rules,
-      permissionMode: settings.permissionMode,
-      freeWorkspaceReads: true,
-      canUseTool: (tool, input, context) => this.#ask(tool, input, context),
-      includePartialMessages: true,
-      pluginLog: (plugin, level, text) => this.#record({ kind: 'log', plugin, level, text }),
-      onWarning: (text) => this.#record({ kind: 'failure', text: explained(text, settings) }),
-    });
-  }
-
-  #fingerprint() {
-    return `${this.#parts.settings.fingerprint} ${this.#parts.components.fingerprint}`;
   }
 
   #ask(tool, input, { signal, toolUseID: id, decisionReason: reason, blockedPath, suggestions }) {
@@ -271,7 +264,7 @@ export class Conversation extends Changing {
     if (message.type === 'assistant') this.partial = undefined;
     if (message.type === 'result') this.#cutOff();
     this.#record({ kind: 'message', message, ...this.#explanation(message) });
-    if (message.type === 'user') await this.#parts.workspace.keepChanges();
+    if (message.type === 'user') await this.#parts.workspaces.current.keepChanges();
   }
 
   /** Text appears while it arrives. */
@@ -317,6 +310,13 @@ export class Conversation extends Changing {
     if (this.#isKept) this.#keep();
     this.changed();
     return dated;
+  }
+
+  #keepWorkspace() {
+    const { id } = this;
+    const { database, workspaces } = this.#parts;
+    const workspace = workspaces.current.id;
+    this.#keeping = this.#keeping.then(() => database.putWorkspace(id, workspace)).catch(() => {});
   }
 
   /** Keeps what is not kept yet, in its order. */

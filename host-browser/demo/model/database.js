@@ -1,15 +1,17 @@
 /**
- * What the page itself keeps in the browser: the files of the workspace and the journals of its sessions. The sessions are in a
- * database of their own (`IndexedDbSessionStore`).
+ * What the page itself keeps in the browser: the files of the bookshop, the journals of its sessions and which workspace each of them
+ * has, and the directories that were picked. The sessions are in a database of their own (`IndexedDbSessionStore`).
  *
  * Without storage everything lasts as long as the tab.
  */
 const NAME = 'windlass-demo';
+const VERSION = 2;
+const TABLES = ['files', 'journals', 'workspaces', 'directories'];
 
 export class Database {
   #connection;
   /** Where things are when there is no storage. */
-  #memory = { files: new Map(), journals: new Map() };
+  #memory = { files: new Map(), journals: new Map(), workspaces: new Map() };
 
   /** @private */
   constructor(connection) {
@@ -18,12 +20,15 @@ export class Database {
 
   static async open() {
     try {
-      const request = indexedDB.open(NAME, 1);
+      const request = indexedDB.open(NAME, VERSION);
       request.onupgradeneeded = () => {
-        request.result.createObjectStore('files');
-        request.result.createObjectStore('journals');
+        const { result: connection } = request;
+        for (const table of TABLES) if (!connection.objectStoreNames.contains(table)) connection.createObjectStore(table);
       };
-      return new Database(await answered(request));
+      const connection = await answered(request);
+      // A tab of a later version of the page does not wait for this one.
+      connection.onversionchange = () => connection.close();
+      return new Database(connection);
     } catch {
       // The store of the sessions fails for the same reason, and the page tells it.
       return new Database();
@@ -70,9 +75,39 @@ export class Database {
     this.#memory.journals.set(session, entries);
   }
 
-  async deleteJournal(session) {
-    if (!this.#connection) this.#memory.journals.delete(session);
-    else await answered(this.#table('journals', 'readwrite').delete(ofSession(session)));
+  /** @returns {Promise<string | undefined>} the id of the workspace that a session works on */
+  async workspace(session) {
+    if (!this.#connection) return this.#memory.workspaces.get(session);
+    return answered(this.#table('workspaces', 'readonly').get(session));
+  }
+
+  async putWorkspace(session, id) {
+    if (!this.#connection) this.#memory.workspaces.set(session, id);
+    else await answered(this.#table('workspaces', 'readwrite').put(id, session));
+  }
+
+  /** Keeps nothing more of a session. */
+  async deleteSession(session) {
+    if (!this.#connection) {
+      this.#memory.journals.delete(session);
+      this.#memory.workspaces.delete(session);
+      return;
+    }
+    await answered(this.#table('journals', 'readwrite').delete(ofSession(session)));
+    await answered(this.#table('workspaces', 'readwrite').delete(session));
+  }
+
+  /** @returns {Promise<{ id: string, name: string, handle: FileSystemDirectoryHandle }[]>} the directories that were picked */
+  async directories() {
+    return this.#connection ? answered(this.#table('directories', 'readonly').getAll()) : [];
+  }
+
+  async putDirectory(directory) {
+    if (this.#connection) await answered(this.#table('directories', 'readwrite').put(directory, directory.id));
+  }
+
+  async deleteDirectory(id) {
+    if (this.#connection) await answered(this.#table('directories', 'readwrite').delete(id));
   }
 
   #table(name, mode) {
@@ -87,6 +122,8 @@ function ofSession(session) {
 
 function answered(request) {
   return new Promise((resolve, reject) => {
+    // A tab with an earlier version of the page holds it.
+    request.onblocked = () => reject(new Error('another tab holds the database'));
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new Error('the browser gave no reason'));
   });

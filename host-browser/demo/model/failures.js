@@ -29,6 +29,14 @@ export function isBusy(said) {
   return /written by somebody else|open elsewhere/.test(said);
 }
 
+/** What a person reads where the Worker of a component was ended; nothing of any other result of a call. */
+export function endedExplained(result) {
+  const [, name, ms] = result.match(/The component (\S+) did not finish within (\d+) ms and was stopped/) ?? [];
+  if (name) return `The component ${name} did not finish within ${ms / 1_000} s, so its Worker was ended. The page goes on, and the next call has a new one.`;
+  const [, often] = result.match(/The component (\S+) had to be ended \d+ times in a row/) ?? [];
+  return often && `The component ${often} did not finish several times in a row, and is not run any more: remove it, or load it anew.`;
+}
+
 /** What a person reads of a result that is an error. */
 export function endExplained({ subtype, errors = [] }, settings) {
   if (subtype === 'error_max_budget_usd') {

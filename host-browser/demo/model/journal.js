@@ -6,6 +6,8 @@
  * `partial` (text that was cut off), `question` and `answer` (permissions), `log` (of a component), `failure`.
  */
 
+import { endedExplained } from './failures.js';
+
 /** What is on the page after these entries. */
 export function replay(entries) {
   const view = new View();
@@ -113,7 +115,10 @@ class View {
     if (typeof content === 'string') return;
     for (const block of content) {
       if (block.type === 'tool_result') {
-        this.#onCall(block.tool_use_id, { result: textOf(block.content), isError: Boolean(block.is_error), structured });
+        const result = textOf(block.content);
+        this.#onCall(block.tool_use_id, { result, isError: Boolean(block.is_error), structured });
+        const ended = block.is_error && endedExplained(result);
+        if (ended) this.#note('bad', ended);
       }
     }
   }

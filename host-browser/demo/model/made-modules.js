@@ -1,25 +1,59 @@
-/** Modules that the page makes itself. Its policy runs no text, so a service worker gives them an address (`module-server.js`). */
+/** Modules that the page makes itself. Its policy runs no text, so a service worker gives them addresses (`module-server.js`). */
 const MADE = 'windlass-made';
 
+/** This tab, in the addresses and in the name of a lock that it holds as long as it lives. */
+const TAB = crypto.randomUUID();
+const lockOf = (tab) => `windlass-made:${tab}`;
+
+const TYPES = { js: 'text/javascript', wasm: 'application/wasm' };
+
+let serving;
+let count = 0;
+
 /**
- * Imports a module from its text.
+ * Gives files addresses beside each other, until they are removed or the tab is gone.
  *
- * @param {Uint8Array} origin what it was made of, by whose digest it is called
- * @param {string} text
+ * @param {Map<string, Uint8Array>} files by their names
+ * @returns {Promise<{ url: (name: string) => string, remove: () => Promise<void> }>}
  */
-export async function imported(origin, text) {
-  const url = new URL(`made/${await digestOf(origin)}.js`, document.baseURI).href;
-  await served();
-  const made = await caches.open(MADE);
-  await made.put(url, new Response(text, { headers: { 'content-type': 'text/javascript' } }));
-  try {
-    return await import(url);
-  } finally {
-    await made.delete(url);
+export async function published(files) {
+  serving ??= begin().catch((error) => {
+    serving = undefined;
+    throw error;
+  });
+  const made = await serving;
+  count += 1;
+  const folder = new URL(`made/${TAB}/${count}/`, document.baseURI);
+  const url = (name) => new URL(name, folder).href;
+  for (const [name, bytes] of files) {
+    await made.put(url(name), new Response(bytes, { headers: { 'content-type': TYPES[name.split('.').at(-1)] } }));
   }
+  const remove = async () => {
+    for (const name of files.keys()) await made.delete(url(name));
+  };
+  return { url, remove };
 }
 
-/** Resolves when the service worker answers this page's requests. */
+/** Everything is ready to give files addresses, and what tabs have left that are gone is removed. */
+async function begin() {
+  await served();
+  const made = await caches.open(MADE);
+  await new Promise((resolve) => {
+    navigator.locks.request(lockOf(TAB), () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
+  const { held } = await navigator.locks.query();
+  const alive = new Set(held.map(({ name }) => name));
+  for (const { url } of await made.keys()) {
+    const [, tab] = url.split('/made/')[1].match(/^([^/]*)/);
+    if (!alive.has(lockOf(tab))) await made.delete(url);
+  }
+  return made;
+}
+
+/** Resolves when the service worker answers the requests of this page. */
 async function served() {
   const { serviceWorker } = navigator;
   if (!serviceWorker) {
@@ -35,9 +69,4 @@ async function served() {
   const controlled = new Promise((resolve) => serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
   active.postMessage('claim');
   await controlled;
-}
-
-async function digestOf(bytes) {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,16 +1,22 @@
 /** The models that one can choose: the script, and any server that speaks the Messages API. */
 import { SystemClock } from 'windlass';
+import { RECORDED } from './shell.js';
 
 /** Retries of a page where a person looks on: fewer than a program's. */
 const RETRY = { maxRetries: 3, baseMs: 400 };
 
-/** Options of an agent by which it asks the chosen model. */
-export async function modelOptions(settings, { cwd, fast }) {
+/**
+ * Options of an agent by which it asks the chosen model.
+ *
+ * @param {import('./settings.js').Settings} settings
+ * @param {{ workspace: import('./workspace.js').Workspace, fast: boolean }} how `fast`: the script answers without pauses
+ */
+export async function modelOptions(settings, { workspace, fast }) {
   if (settings.model === 'scripted') {
     // Loaded by those who ask it.
     const [{ ScriptedModel }, script] = await Promise.all([import('windlass/testkit'), fetch('script.json').then((answer) => answer.text())]);
     const clock = fast ? { ...waiting, sleep: async () => {} } : waiting;
-    const { fetch: answer } = await ScriptedModel.load(script, { variables: { cwd }, clock });
+    const { fetch: answer } = await ScriptedModel.load(script, { variables: { cwd: workspace.cwd }, clock });
     return { fetch: answer, model: settings.modelName, retry: RETRY };
   }
   return {
@@ -19,11 +25,16 @@ export async function modelOptions(settings, { cwd, fast }) {
     // The key is the visitor's own: they typed it into this tab.
     ...(settings.apiKey ? { apiKey: settings.apiKey, dangerouslyAllowBrowser: true } : {}),
     maxBudgetUsd: settings.budget,
-    systemPrompt:
-      `You are a coding agent in a web page. The project is in ${cwd}. There is no shell: Bash only repeats what ` +
-      '`python3 -m unittest -q` answered once, for the project with its bug and without it.',
+    systemPrompt: ['You are a coding agent in a web page.', `The project is in ${workspace.cwd}.`, ...aboutBash(settings, workspace)].join(' '),
     retry: RETRY,
   };
+}
+
+function aboutBash({ hasShell }, { hasBookshop, cwd }) {
+  if (!hasShell) return ['There is no shell.'];
+  const bash = 'Bash is a shell without an operating system: it has no network and starts no programs.';
+  if (!hasBookshop) return [bash];
+  return [bash, `Of Python there is only \`${RECORDED}\` in ${cwd}, which repeats what it answered once, for the project with its bug and without it.`];
 }
 
 const system = new SystemClock();

@@ -12,6 +12,10 @@ const DEFAULTS = {
   budget: 1,
   permissionMode: 'default',
   protectsTests: true,
+  /** Whether agents have the shell. */
+  hasShell: true,
+  /** The id of the workspace that was used last: see `workspaces.js`. */
+  workspace: 'memory',
   theme: 'system',
   /** Rules that were allowed always, such as `Bash(npm test)`. */
   rules: [],

@@ -1,6 +1,5 @@
 /** Components as JavaScript and core modules, made in the page by jco. */
 import { $init, generate } from '@bytecodealliance/jco-transpile/component';
-import { imported } from './made-modules.js';
 
 /** As the package's own components are made. */
 const OPTIONS = {
@@ -16,18 +15,19 @@ const OPTIONS = {
 /** Interfaces that hosts of windlass hand out. */
 const KNOWN = /^windlass:(host|plugin)\//;
 
+/** What `WorkerPlugin` takes the address of. */
+export const CODE = `${OPTIONS.name}.js`;
+
 /**
  * @param {Uint8Array} component
- * @returns {Promise<{ instantiate: Function, module: (path: string) => Promise<WebAssembly.Module> }>} what `Plugin` takes
+ * @returns {Promise<Map<string, Uint8Array>>} files by their names; one is `CODE`, which asks for the others
  */
 export async function transpiled(component) {
   await $init;
   const { files, imports } = made(component);
   const unknown = imports.find((name) => !KNOWN.test(name));
   if (unknown !== undefined) throw new Error(`The component imports \`${unknown}\`, which a page does not hand out.`);
-  const found = new Map(files);
-  const { instantiate } = await imported(component, new TextDecoder().decode(found.get('component.js')));
-  return { instantiate, module: (path) => WebAssembly.compile(found.get(path)) };
+  return new Map(files);
 }
 
 function made(component) {

@@ -1,109 +1,117 @@
-/** The files that the agent works on: in memory for its tools, and kept in the browser. All tabs of the page share them. */
-import { MemoryFileSystem } from 'windlass';
+/** A tree of files that the agent and the person work on. */
 import { Changing } from './changes.js';
 
-/** Kept in the place of a file that is gone. */
-const REMOVED = null;
+/** Bytes of the largest file that is shown. */
+const LARGEST_SHOWN = 2 << 20;
 
 export class Workspace extends Changing {
-  #database;
-  #original;
-  #channel = new BroadcastChannel('windlass-demo-files');
-  /** What is kept, by path: whatever differs was changed, and what is `undefined` is gone. */
-  #kept = new Map();
-  /** Why changes last only as long as the tab. */
+  /** Another number whenever files may have changed: whoever shows them reads them anew. */
+  revision = 0;
+  /** What went wrong with its files: one message. */
   problem;
+  /** The file that the person looks at, and what they wrote and did not save, by path: both outlive a look at other panels. */
+  shownPath;
+  drafts = new Map();
+  #channel;
 
-  /** @private */
-  constructor(database, { cwd, files }) {
+  /**
+   * @param {object} about
+   * @param {string} about.id by which sessions name it
+   * @param {string} about.name for the person
+   * @param {string} about.cwd the working directory, below which all of it is
+   * @param {import('windlass').FileSystem} [about.files]
+   */
+  constructor({ id, name, cwd, files }) {
     super();
-    this.#database = database;
-    this.#original = files;
-    this.cwd = cwd;
-    this.files = new MemoryFileSystem();
+    Object.assign(this, { id, name, cwd, files });
+    // All tabs of the page see the same files.
+    this.#channel = new BroadcastChannel(`windlass-demo-files:${id}`);
+    this.#channel.onmessage = ({ data: path }) => this.changedElsewhere(path);
   }
 
-  static async open(database, bundle) {
-    const workspace = new Workspace(database, bundle);
-    const kept = await database.files();
-    for (const { path, text, modified } of workspace.#original) {
-      const full = `${bundle.cwd}/${path}`;
-      if (!kept.has(full)) workspace.#put(full, text, { modified });
-    }
-    for (const [path, bytes] of kept) {
-      if (bytes !== REMOVED) workspace.#put(path, bytes);
-    }
-    workspace.#channel.onmessage = ({ data: path }) => workspace.#take(path);
-    return workspace;
+  /** Whether the browser has to ask the person before the page has the files again. */
+  get isClosed() {
+    return false;
   }
 
-  /** The paths, relative to the working directory. */
-  paths() {
-    const within = `${this.cwd}/`;
-    return this.files.paths().filter((path) => path.startsWith(within)).map((path) => path.slice(within.length));
+  /** Whether the files of the demonstration are in it, which can be put back. */
+  get hasBookshop() {
+    return false;
   }
 
-  /** The text of a file; `undefined` if there is none, or if it is no text. */
-  text(path) {
-    const bytes = this.files.readFile(`${this.cwd}/${path}`);
+  /**
+   * The entries of a directory, directories first.
+   *
+   * @param {string} [path] relative to the working directory, as all paths here
+   * @returns {Promise<{ name: string, kind: 'file' | 'directory' }[]>}
+   */
+  async list(path = '') {
+    const entries = (await this.files.list(this.at(path))) ?? [];
+    const isDirectory = ({ kind }) => (kind === 'directory' ? 0 : 1);
+    return entries.sort((a, b) => isDirectory(a) - isDirectory(b) || (a.name < b.name ? -1 : 1));
+  }
+
+  /**
+   * A file as it is shown.
+   *
+   * @returns {Promise<{ text?: string, version: string, unshown?: string } | undefined>} `unshown`: why there is no text; `undefined`
+   *   where there is no file
+   */
+  async file(path) {
+    const stat = await this.files.stat(this.at(path));
+    if (stat?.kind !== 'file') return undefined;
+    if (stat.size > LARGEST_SHOWN) return { version: stat.version, unshown: `has ${stat.size.toLocaleString('en')} bytes` };
+    const { content, version } = await this.files.read(this.at(path));
     try {
-      return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content), version };
     } catch {
-      return undefined;
+      return { version, unshown: 'is no text' };
     }
   }
 
-  has(path) {
-    return this.files.readFile(`${this.cwd}/${path}`) !== undefined;
+  async has(path) {
+    return (await this.files.stat(this.at(path))) !== undefined;
   }
 
-  /** What the person wrote. */
-  async write(path, text) {
-    this.files.writeFile(`${this.cwd}/${path}`, text);
+  /**
+   * What the person wrote.
+   *
+   * @param {string | null} replaces the version that it takes the place of, `null` for a new file; where something else is there by
+   *   then, it rejects with an error of the kind `changed`
+   */
+  async write(path, text, replaces) {
+    const names = path.split('/').slice(0, -1);
+    const above = names.map((_, index) => ({ type: 'createDirectory', path: this.at(names.slice(0, index + 1).join('/')) }));
+    const content = new TextEncoder().encode(text);
+    await this.files.change([...above, { type: 'write', path: this.at(path), content, replaces }]);
     await this.keepChanges();
   }
 
-  /** Keeps what was changed since, by tools or the person. */
+  /** Tools or the person may have changed files: they are kept, and shown anew here and in other tabs. */
   async keepChanges() {
-    const paths = new Set([...this.files.paths(), ...this.#kept.keys()]);
-    const changed = [...paths].filter((path) => !same(this.files.readFile(path), this.#kept.get(path)));
-    if (changed.length === 0) return;
-    for (const path of changed) this.#kept.set(path, this.files.readFile(path));
-    try {
-      for (const path of changed) {
-        await this.#database.putFile(path, this.#kept.get(path) ?? REMOVED);
-        this.#channel.postMessage(path);
-      }
-      this.problem = undefined;
-    } catch (error) {
-      this.problem = `The browser did not keep the last changes, which last as long as this tab: ${error.message}`;
-    }
+    this.tellOthers();
+    this.refresh();
+  }
+
+  /** Files may be others than those that are shown. */
+  refresh() {
+    this.revision += 1;
     this.changed();
   }
 
-  /** Makes the files of the demonstration what they were; files that were added stay. */
-  async reset() {
-    await this.#database.clearFiles();
-    for (const { path, text } of this.#original) this.files.writeFile(`${this.cwd}/${path}`, text);
-    await this.keepChanges();
+  /** @protected Another tab has changed files. */
+  changedElsewhere() {
+    this.refresh();
   }
 
-  /** Another tab has changed a file. */
-  async #take(path) {
-    const bytes = await this.#database.file(path);
-    // What it has removed is gone here when the page is loaded again.
-    if (bytes === undefined || bytes === REMOVED || same(bytes, this.files.readFile(path))) return;
-    this.#put(path, bytes);
-    this.changed();
+  /** @protected */
+  tellOthers(path) {
+    this.#channel.postMessage(path);
   }
 
-  /** A file as it is kept. */
-  #put(path, content, options) {
-    this.files.writeFile(path, content, options);
-    this.#kept.set(path, this.files.readFile(path));
+  /** The path that tools know it by. */
+  at(path) {
+    if (path === '') return this.cwd;
+    return this.cwd === '/' ? `/${path}` : `${this.cwd}/${path}`;
   }
-}
-
-function same(a, b) {
-  return a === b || (a !== undefined && a.length === b?.length && a.every((byte, index) => byte === b[index]));
 }

@@ -1,11 +1,14 @@
 /** The page: the conversation, and beside it (on a phone: instead of it) one of the panels. */
 import { useEffect, useState } from 'preact/hooks';
+import { RECORDED } from '../model/shell.js';
 import { GO_ON } from '../page-script.js';
 import { Chat } from './chat.jsx';
 import { ComponentsPanel } from './components-panel.jsx';
 import { Composer } from './composer.jsx';
 import { FilesPanel } from './files-panel.jsx';
 import { Meter } from './meter.jsx';
+import { ClosedDirectory } from './closed-directory.jsx';
+import { ServersPanel } from './servers-panel.jsx';
 import { SessionsPanel } from './sessions-panel.jsx';
 import { SettingsPanel } from './settings-panel.jsx';
 import { Tabs } from './tabs.jsx';
@@ -19,12 +22,13 @@ const PANELS = [
   ['files', 'Files'],
   ['timeline', 'Timeline'],
   ['components', 'Components'],
+  ['servers', 'MCP'],
   ['settings', 'Settings'],
 ];
 
 export function App(parts) {
   const { conversation, settings } = parts;
-  useChanges(conversation, settings, parts.components);
+  useChanges(conversation, settings, parts.components, parts.workspaces);
   const isNarrow = useWidth(900);
   const [panel, setPanel] = useState('files');
   const [isChat, setIsChat] = useState(true);
@@ -79,18 +83,20 @@ function PanelTabs({ chosen, choose, withChat = false }) {
   return <Tabs label="Parts of the page" tabs={tabs} chosen={chosen} choose={choose} />;
 }
 
-function ConversationArea({ conversation, settings, components, moment, setMoment }) {
+function ConversationArea({ conversation, settings, components, workspaces, moment, setMoment }) {
   const { entries, problem } = conversation;
+  const workspace = workspaces.current;
   const isScripted = settings.model === 'scripted';
   return (
     <>
       <h2 id="conversation-title" class="visually-hidden">Conversation</h2>
-      {isScripted && <Scripted />}
+      {isScripted && <Scripted hasShell={settings.hasShell} workspace={workspace} />}
       <div class="scroll" tabindex={0} role="region" aria-label="What was said">
         <Chat conversation={conversation} entries={moment === undefined ? entries : entries.slice(0, moment)} isPast={moment !== undefined} />
       </div>
       {problem && <Problem conversation={conversation} problem={problem} />}
-      {!problem && conversation.isCutOff && (
+      {!problem && workspace.isClosed && <ClosedDirectory workspace={workspace} />}
+      {!problem && !workspace.isClosed && conversation.isCutOff && (
         <p class="note offer">
           {entries.at(-1).kind === 'opened' ? 'You forked in the middle of this answer.' : 'The tab was closed in the middle of this answer.'}{' '}
           What was complete is there.{' '}
@@ -98,7 +104,9 @@ function ConversationArea({ conversation, settings, components, moment, setMomen
         </p>
       )}
       {moment === undefined ? (
-        !problem && <Composer conversation={conversation} isScripted={isScripted} hasWords={hasWords(components)} />
+        !problem && !workspace.isClosed && (
+          <Composer conversation={conversation} offered={isScripted ? offered(workspace, settings, components) : []} />
+        )
       ) : (
         <p class="note offer">
           You see step {moment} of {entries.length}. <button class="primary" onClick={() => setMoment(undefined)}>Back to now</button>
@@ -109,11 +117,21 @@ function ConversationArea({ conversation, settings, components, moment, setMomen
 }
 
 /** What is not real here; everything else is. */
-function Scripted() {
+function Scripted({ hasShell, workspace }) {
   return (
     <p class="scripted">
-      The model follows a <strong>script</strong>, and Bash repeats the <strong>recorded</strong> answers of{' '}
-      <code>python3 -m unittest -q</code>. Everything else really runs, in this tab.
+      The model follows a <strong>script</strong>
+      {workspace.hasBookshop ? (
+        hasShell && (
+          <>
+            , and <code>{RECORDED}</code> repeats <strong>recorded</strong> answers in Bash, which is a shell without network and
+            programs (just-bash)
+          </>
+        )
+      ) : (
+        <>, which knows the bookshop and not these files: choose a model under <em>Settings</em></>
+      )}
+      . Everything else really runs, in this tab.
     </p>
   );
 }
@@ -132,22 +150,33 @@ function Problem({ conversation, problem }) {
 }
 
 function Panel({ panel, moment, setMoment, ...parts }) {
-  const { conversation, settings, workspace, components } = parts;
-  const title = PANELS.find(([name]) => name === panel)[1];
+  const { conversation, settings, workspaces, components, servers } = parts;
+  const title = panel === 'servers' ? 'MCP servers' : PANELS.find(([name]) => name === panel)[1];
   return (
     <>
       <h2>{title}</h2>
       {panel === 'sessions' && <SessionsPanel conversation={conversation} list={parts.listSessions} remove={parts.removeSession} unkept={parts.unkept} />}
-      {panel === 'files' && <FilesPanel workspace={workspace} />}
+      {panel === 'files' && <FilesPanel key={workspaces.current.id} conversation={conversation} workspaces={workspaces} />}
       {panel === 'timeline' && <TimelinePanel conversation={conversation} moment={moment} setMoment={setMoment} />}
-      {panel === 'components' && <ComponentsPanel components={components} workspace={workspace} />}
-      {panel === 'settings' && <SettingsPanel settings={settings} workspace={workspace} />}
+      {panel === 'components' && <ComponentsPanel conversation={conversation} components={components} workspace={workspaces.current} />}
+      {panel === 'servers' && <ServersPanel conversation={conversation} servers={servers} />}
+      {panel === 'settings' && <SettingsPanel settings={settings} workspace={workspaces.current} />}
     </>
   );
 }
 
-function hasWords({ loaded }) {
-  return loaded.some(({ declaration }) => declaration.tools?.some(({ name }) => name === 'CountWords'));
+/** The prompts that the script knows and that make sense now. */
+function offered({ hasBookshop }, { hasShell }, { loaded }) {
+  const hasWords = loaded.some(({ declaration }) => declaration.tools?.some(({ name }) => name === 'CountWords'));
+  return [
+    ...(hasBookshop && hasShell ? ['Fix the failing tests'] : []),
+    ...(hasBookshop ? ['Change the test instead'] : []),
+    'Write a changelog',
+    ...(hasShell ? ['Look around with the shell'] : []),
+    'Stop in the middle',
+    'Answer although the server is overloaded',
+    ...(hasWords ? ['Count the words of the README'] : []),
+  ];
 }
 
 /** For those who do not see the page: what has come to an end, or waits. */

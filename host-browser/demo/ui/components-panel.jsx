@@ -1,10 +1,11 @@
 /** Components: dropped, looked at, granted what they may reach, and loaded. */
 import { useState } from 'preact/hooks';
+import { limitsOf } from '../model/components.js';
 import { GrantForm } from './grant-form.jsx';
 import { useChanges } from './use-changes.js';
 
-export function ComponentsPanel({ components, workspace }) {
-  useChanges(components);
+export function ComponentsPanel({ conversation, components, workspace }) {
+  useChanges(components, conversation);
   const [offered, setOffered] = useState();
   const [problem, setProblem] = useState();
   const inspect = async (file) => {
@@ -40,13 +41,14 @@ export function ComponentsPanel({ components, workspace }) {
           <li class="card">
             <strong>{component.declaration.name}</strong> {component.declaration.version}
             <p class="faint">{granted(component.grant)}. From the next prompt on, until this tab is closed.</p>
-            <button onClick={() => components.remove(component)}>Remove {component.declaration.name}</button>
+            <p class="faint">A call may take {limitsOf(component.declaration).seconds} s.</p>
+            <button disabled={conversation.isRunning} onClick={() => components.remove(component)}>Remove {component.declaration.name}</button>
           </li>
         ))}
       </ul>
       <p class="faint">
-        A component runs on the thread of this tab, and no browser can stop WebAssembly in the middle of a call: drop only what you
-        would also open. It reaches what you grant it and nothing else.
+        Each component runs in a Worker of its own and reaches what you grant it and nothing else. A call that takes too long, or that
+        you stop, ends the Worker, and the page goes on; the next call has a new one.
       </p>
     </div>
   );

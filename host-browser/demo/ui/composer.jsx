@@ -1,16 +1,8 @@
 /** Where the person writes, sends and stops. */
 import { useRef, useState } from 'preact/hooks';
 
-/** What the script knows. */
-const OFFERED = [
-  'Fix the failing tests',
-  'Change the test instead',
-  'Write a changelog',
-  'Stop in the middle',
-  'Answer although the server is overloaded',
-];
-
-export function Composer({ conversation, isScripted, hasWords }) {
+/** @param {{ conversation: object, offered: string[] }} props `offered`: prompts that the script knows */
+export function Composer({ conversation, offered }) {
   const [text, setText] = useState('');
   const box = useRef();
   const { isRunning, isOpening } = conversation;
@@ -27,10 +19,9 @@ export function Composer({ conversation, isScripted, hasWords }) {
       send(text);
     }
   };
-  const offered = hasWords ? [...OFFERED, 'Count the words of the README'] : OFFERED;
   return (
     <div class="composer">
-      {isScripted && !isRunning && (
+      {offered.length > 0 && !isRunning && (
         <div class="offered" role="group" aria-label="Prompts that the script knows">
           {offered.map((prompt) => <button class="chip" onClick={() => send(prompt)}>{prompt}</button>)}
         </div>

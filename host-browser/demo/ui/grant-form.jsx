@@ -1,5 +1,6 @@
 /** What a component asks for, and what the person gives it: nothing, unless they say so. */
 import { useState } from 'preact/hooks';
+import { limitsOf } from '../model/components.js';
 
 export function GrantForm({ offered: { name, declaration }, cwd, load, refuse }) {
   const asked = declaration.grants ?? {};
@@ -53,8 +54,10 @@ export function GrantForm({ offered: { name, declaration }, cwd, load, refuse })
   );
 }
 
-function Declared({ declaration: { tools = [], hooks = [], grants = {} } }) {
+function Declared({ declaration }) {
+  const { tools = [], hooks = [], grants = {} } = declaration;
   const secrets = grants.secrets ?? [];
+  const { seconds, mebibytes } = limitsOf(declaration);
   return (
     <ul>
       {tools.map(({ name, description }) => <li>a tool <code>{name}</code>: {description}</li>)}
@@ -64,6 +67,7 @@ function Declared({ declaration: { tools = [], hooks = [], grants = {} } }) {
       {(grants.filesystem ?? 'none') !== 'none' && <li>files, to {grants.filesystem}</li>}
       {(grants.http ?? []).map((origin) => <li>requests to {origin}: <strong>not in a page</strong>, it runs without them</li>)}
       {secrets.map(({ name }) => <li>the secret {name}: <strong>not in a page</strong>, it runs without it</li>)}
+      <li>at most {seconds} s for a call, then its Worker is ended, and {mebibytes} MiB for each of its memories</li>
     </ul>
   );
 }

@@ -1,4 +1,4 @@
-/** Settings: the model and its key, the permissions, the workspace. */
+/** Settings: the model and its key, the permissions, the shell, the workspace. */
 import { useState } from 'preact/hooks';
 import { useChanges } from './use-changes.js';
 
@@ -40,8 +40,23 @@ export function SettingsPanel({ settings, workspace }) {
         </ul>
       </fieldset>
       <fieldset>
+        <legend>Shell</legend>
+        <p>
+          <input id="shell" type="checkbox" checked={settings.hasShell} onChange={({ target }) => settings.set({ hasShell: target.checked })} />{' '}
+          <label for="shell">Bash</label>
+        </p>
+        <p class="faint">
+          It is <a href="https://www.npmjs.com/package/just-bash" rel="noopener noreferrer">just-bash</a>, a shell in this tab over the files
+          of the workspace: without network, without programs, without an operating system. It is loaded with the first session that has it.
+        </p>
+      </fieldset>
+      <fieldset>
         <legend>Workspace</legend>
-        <Reset workspace={workspace} />
+        {workspace.hasBookshop ? (
+          <Reset workspace={workspace} />
+        ) : (
+          <p class="faint">The files of <code>{workspace.name}</code> are yours: the page changes what you allow and puts nothing back.</p>
+        )}
       </fieldset>
     </div>
   );
@@ -124,15 +139,15 @@ function Endpoint({ settings }) {
 }
 
 function Reset({ workspace }) {
-  const [isDone, setIsDone] = useState(false);
-  const reset = async () => {
-    await workspace.reset();
-    setIsDone(true);
-  };
+  const [done, setDone] = useState({});
+  const reset = () => workspace.reset().then(() => setDone({ said: 'They are as they were.' }), ({ message }) => setDone({ problem: message }));
   return (
-    <p class="row">
-      <button onClick={reset}>Put the files of the demonstration back</button>
-      <span role="status">{isDone && 'They are as they were.'}</span>
-    </p>
+    <>
+      <p class="row">
+        <button onClick={reset}>Put the files of the demonstration back</button>
+        <span role="status">{done.said}</span>
+      </p>
+      {done.problem && <p class="note bad" role="alert">{done.problem}</p>}
+    </>
   );
 }

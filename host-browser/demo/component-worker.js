@@ -1,0 +1,4 @@
+/** The Workers of dropped components. */
+import { serve } from 'windlass/component-worker';
+
+serve();

@@ -1,0 +1,16 @@
+/** A directory that the page had and has to ask for again: browsers want that after the page was loaded anew. */
+import { useState } from 'preact/hooks';
+
+export function ClosedDirectory({ workspace }) {
+  const [problem, setProblem] = useState();
+  const allow = () => workspace.allow().then(() => setProblem(undefined), (error) => setProblem(error.message));
+  return (
+    <div class="note offer">
+      <p>
+        These are the files of <code>{workspace.name}</code> on your disk. The browser asks you again before the page has them.{' '}
+        <button class="primary" onClick={allow}>Let the page have {workspace.name}</button>
+      </p>
+      {problem && <p class="bad" role="alert">{problem}</p>}
+    </div>
+  );
+}
