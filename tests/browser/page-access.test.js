@@ -104,6 +104,8 @@ test('card_4_everything_can_be_done_by_keyboard', async () => {
   await page.getByText('You see step').waitFor({ state: 'detached' });
   await reach('Timeline');
   await keyboard.press('ArrowLeft');
+  // The call above is called so, too.
+  await page.getByRole('button', { name: 'CHANGELOG.md' }).waitFor();
   await reach('CHANGELOG.md');
   await keyboard.press('Enter');
   await editor(page, 'CHANGELOG.md').waitFor();

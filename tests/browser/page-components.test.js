@@ -2,20 +2,21 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { answered, ask, calls, components, open, panel, question, tab } from './page/visit.js';
+import { KEY, modelServer } from './page/model-server.js';
+import { answered, ask, askServer, calls, components, open, panel, question, tab } from './page/visit.js';
 
 let site;
 before(async () => {
-  assert.ok(components, '$WINDLASS_PAGE_COMPONENTS names the folder of policy.wasm and words.wasm');
+  assert.ok(components, '$WINDLASS_PAGE_COMPONENTS names the folder of policy.wasm, words.wasm and misbehaves.wasm');
   site = await open();
 });
 after(() => site.close());
 
 function visit(name, work) {
-  test(name, async () => {
+  test(name, async (t) => {
     const context = await site.visitor();
     const page = await tab(context, site.url);
-    await work(page);
+    await work(page, t);
     assert.deepEqual(page.faults, []);
     await context.close();
   });
@@ -104,4 +105,74 @@ visit('card_4_what_is_no_component_is_told_in_one_message', async (page) => {
     assert.equal(await alerts.count(), 1);
     assert.equal(await page.getByRole('form', { name: 'asks' }).count(), 0);
   }
+});
+
+visit('card_4_a_component_that_never_ends_is_ended_with_its_worker_and_the_page_goes_on', async (page, t) => {
+  await choose(page, `${components}/misbehaves.wasm`);
+  const form = page.getByRole('form', { name: 'misbehaves asks' });
+  await form.getByText('at most 2 s for a call, then its Worker is ended, and 32 MiB').waitFor();
+  await form.getByLabel('The workspace').selectOption('read');
+  await form.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('A call may take 2 s.').waitFor();
+  const call = async (how) => {
+    const server = await modelServer('answers', { name: 'Misbehave', input: { how, reads: '/shop' } });
+    t.after(() => server.close());
+    await askServer(page, server.url, KEY);
+    await (await panel(page, 'Sessions')).getByRole('button', { name: 'New session' }).click();
+    await ask(page, 'Good morning');
+    await question(page, 'Misbehave').getByRole('button', { name: 'Allow once' }).click();
+  };
+  await call('loop');
+  // The page is usable meanwhile.
+  await page.locator('.call.runs').waitFor();
+  await (await panel(page, 'Files')).getByRole('button', { name: 'README.md' }).click();
+  await page.getByRole('textbox', { name: 'README.md' }).waitFor();
+  await answered(page);
+  const told = page.locator('.note.bad');
+  await told.getByText('The component misbehaves did not finish within 2 s, so its Worker was ended.').waitFor();
+  assert.equal(await told.count(), 1);
+  assert.deepEqual(await calls(page), ['Misbehave failed']);
+  // The next call has a new Worker, in which the same code is loaded again.
+  await call('log');
+  await answered(page);
+  assert.deepEqual(await calls(page), ['Misbehave done']);
+  await (await panel(page, 'Components')).getByRole('button', { name: 'Remove misbehaves' }).click();
+  await page.waitForFunction(async () => (await (await caches.open('windlass-made')).keys()).length === 0);
+});
+
+visit('card_4_what_a_tab_that_is_gone_has_made_of_a_component_is_removed', async (page) => {
+  const load = async (tab) => {
+    await choose(tab, `${components}/policy.wasm`);
+    await tab.getByRole('button', { name: 'Load with this grant' }).click();
+    await tab.getByText('Granted nothing.').waitFor();
+  };
+  const tabs = () => page.evaluate(async () => {
+    const made = await (await caches.open('windlass-made')).keys();
+    return new Set(made.map(({ url }) => url.split('/made/')[1].split('/')[0])).size;
+  });
+  const [gone, living] = [await tab(page.context(), site.url), await tab(page.context(), site.url)];
+  await load(gone);
+  await load(living);
+  assert.equal(await tabs(), 2);
+  await gone.close();
+  // The browser ends the locks of a closed tab in its own time.
+  await page.waitForFunction(async () => (await navigator.locks.query()).held.filter(({ name }) => name.startsWith('windlass-made:')).length === 1);
+  await load(page);
+  assert.equal(await tabs(), 2);
+});
+
+visit('card_4_a_component_is_stopped_with_the_answer', async (page, t) => {
+  const server = await modelServer('answers', { name: 'Misbehave', input: { how: 'loop', reads: '/shop' } });
+  t.after(() => server.close());
+  await choose(page, `${components}/misbehaves.wasm`);
+  await page.getByLabel('The workspace').selectOption('read');
+  await page.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('Granted the workspace to read.').waitFor();
+  await askServer(page, server.url, KEY);
+  await ask(page, 'Good morning');
+  await question(page, 'Misbehave').getByRole('button', { name: 'Allow once' }).click();
+  await page.locator('.call.runs').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('You stopped it here.').waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
 });

@@ -1,7 +1,7 @@
 /** What goes wrong around the demo page: each shows one clear message, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { answered, ask, open, panel, question, started, tab } from './page/visit.js';
+import { answered, ask, askServer, onlyAlert, open, panel, question, started, tab } from './page/visit.js';
 import { KEY, modelServer } from './page/model-server.js';
 
 let site;
@@ -17,25 +17,11 @@ async function serverFor(t, manner, content) {
   return server;
 }
 
-/** Lets a person ask a server with their key. */
-async function choose(page, url, key) {
-  const settings = await panel(page, 'Settings');
-  await settings.getByLabel('A server that speaks the Messages API').check();
-  await settings.getByLabel('Address').fill(url);
-  await settings.getByLabel('Your key').fill(key);
-}
-
-/** The only message of trouble. */
-async function onlyAlert(page, part) {
-  await page.getByRole('alert').getByText(part).waitFor();
-  assert.equal(await page.getByRole('alert').count(), 1);
-}
-
 test('card_4_a_key_of_the_visitor_is_used_and_never_kept', async (t) => {
   const server = await serverFor(t, 'answers');
   const context = await site.visitor();
   const page = await tab(context, site.url);
-  await choose(page, server.url, 'sk-wrong');
+  await askServer(page, server.url, 'sk-wrong');
   await ask(page, 'Good morning');
   await onlyAlert(page, 'The server refused the key');
   // The key is corrected, and the same session goes on.
@@ -76,7 +62,7 @@ test('card_4_a_server_that_refuses_pages_is_told_apart_from_the_session', async 
   const server = await serverFor(t, 'refuses-pages');
   const context = await site.visitor();
   const page = await tab(context, site.url);
-  await choose(page, server.url, KEY);
+  await askServer(page, server.url, KEY);
   await ask(page, 'Good morning');
   await onlyAlert(page, `No answer from ${server.url}.`);
   await page.getByText('does not allow pages of other origins').waitFor();
@@ -93,7 +79,7 @@ test('card_4_a_connection_that_breaks_in_the_middle_loses_nothing', async (t) =>
   const page = await tab(context, site.url);
   await ask(page, 'Who are you?');
   await answered(page);
-  await choose(page, server.url, KEY);
+  await askServer(page, server.url, KEY);
   await ask(page, 'Good morning');
   await onlyAlert(page, 'The connection broke in the middle of the answer');
   assert.equal(server.requests.length, 4);
@@ -108,7 +94,7 @@ test('card_4_a_session_that_has_cost_its_budget_says_so', async (t) => {
   const server = await serverFor(t, 'answers', { name: 'Read', input: { file_path: '/shop/README.md' } });
   const context = await site.visitor();
   const page = await tab(context, site.url);
-  await choose(page, server.url, KEY);
+  await askServer(page, server.url, KEY);
   await page.getByLabel('What a session may cost').fill('0.000001');
   await ask(page, 'Good morning');
   await onlyAlert(page, 'The session has cost more than its budget of $0.000001.');
@@ -121,7 +107,7 @@ test('card_4_what_a_model_writes_becomes_no_markup', async (t) => {
   const server = await serverFor(t, 'answers', text);
   const context = await site.visitor();
   const page = await tab(context, site.url);
-  await choose(page, server.url, KEY);
+  await askServer(page, server.url, KEY);
   await ask(page, 'Good morning');
   await answered(page);
   await page.getByText('<img src="x" onerror="globalThis.ran = true">').waitFor();
@@ -133,16 +119,16 @@ test('card_4_what_a_model_writes_becomes_no_markup', async (t) => {
 });
 
 test('card_4_a_question_hides_nothing_of_a_call', async (t) => {
-  const input = { command: 'ls \u202e#txt.exe\u0007', timeout: 5, run_in_background: true };
+  const input = { command: 'ls \u202e#txt.exe\u0007', timeout: 5 };
   const server = await serverFor(t, 'answers', { name: 'Bash', input });
   const context = await site.visitor();
   const page = await tab(context, site.url);
-  await choose(page, server.url, KEY);
+  await askServer(page, server.url, KEY);
   await ask(page, 'Good morning');
   const asked = question(page, 'Bash');
   assert.equal(await asked.getByRole('group', { name: 'Command of Bash' }).textContent(), 'ls \\u{202e}#txt.exe\\u{7}');
   const rest = await asked.getByRole('group', { name: 'Input of Bash' }).textContent();
-  assert.deepEqual(JSON.parse(rest), { timeout: 5, run_in_background: true });
+  assert.deepEqual(JSON.parse(rest), { timeout: 5 });
   await asked.getByRole('button', { name: 'Deny' }).click();
   await answered(page);
   await context.close();

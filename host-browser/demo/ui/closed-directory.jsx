@@ -3,7 +3,13 @@ import { useState } from 'preact/hooks';
 
 export function ClosedDirectory({ workspace }) {
   const [problem, setProblem] = useState();
-  const allow = () => workspace.allow().then(() => setProblem(undefined), (error) => setProblem(error.message));
+  const refused =
+    `The browser did not let the page have ${workspace.name}: you said no, or it does not ask any more, which the settings of the site ` +
+    'beside its address change.';
+  const allow = () => workspace.allow().then(
+    () => setProblem(undefined),
+    (error) => setProblem(error.kind === 'not-allowed' ? refused : error.message),
+  );
   return (
     <div class="note offer">
       <p>

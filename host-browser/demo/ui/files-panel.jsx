@@ -1,6 +1,5 @@
 /** The workspace: which it is, its files as a tree, and an editor for one of them. */
 import { useEffect, useState } from 'preact/hooks';
-import { ClosedDirectory } from './closed-directory.jsx';
 import { Editor } from './editor.jsx';
 import { FileTree } from './file-tree.jsx';
 import { useChanges } from './use-changes.js';
@@ -17,7 +16,7 @@ export function FilesPanel({ conversation, workspaces }) {
     <div class="files">
       <WorkspaceChoice conversation={conversation} workspaces={workspaces} />
       {workspace.isClosed ? (
-        <ClosedDirectory workspace={workspace} />
+        <p class="faint">Its files are shown when you have let the page have them again.</p>
       ) : (
         <>
           <nav aria-label="Files of the workspace" class="tree">

@@ -50,9 +50,14 @@ export function WorkspaceChoice({ conversation, workspaces }) {
 }
 
 function Choice({ id, name, what, isChosen, use }) {
+  const choose = (event) => {
+    // It is chosen when it is open, which may fail.
+    event.preventDefault();
+    if (!isChosen) use(id);
+  };
   return (
     <p>
-      <input id={`workspace-${id}`} type="radio" name="workspace" checked={isChosen} onChange={() => use(id)} />{' '}
+      <input id={`workspace-${id}`} type="radio" name="workspace" checked={isChosen} onClick={choose} />{' '}
       <label for={`workspace-${id}`}>{name} <small>{what}</small></label>
     </p>
   );

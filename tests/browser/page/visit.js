@@ -2,8 +2,9 @@
  * Visits of the demo page in a real browser: Chromium, driven as a person drives it.
  *
  * `$WINDLASS_BROWSER` is the built package (default: where `cargo xtask wasm` puts it), `$WINDLASS_CHROMIUM` the browser (default: the
- * one on PATH as `chromium`), `$WINDLASS_PAGE_COMPONENTS` a folder with `policy.wasm` and `words.wasm`.
+ * one on PATH as `chromium`), `$WINDLASS_PAGE_COMPONENTS` a folder with `policy.wasm`, `words.wasm` and `misbehaves.wasm`.
  */
+import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -89,6 +90,30 @@ export function question(page, tool) {
 export async function panel(page, name) {
   await page.getByRole('tab', { name }).click();
   return page.getByRole('tabpanel', { name });
+}
+
+/** Lets a person ask a server with their key. */
+export async function askServer(page, url, key) {
+  const settings = await panel(page, 'Settings');
+  await settings.getByLabel('A server that speaks the Messages API').check();
+  await settings.getByLabel('Address').fill(url);
+  await settings.getByLabel('Your key').fill(key);
+}
+
+/** The only message of trouble. */
+export async function onlyAlert(page, part) {
+  await page.getByRole('alert').getByText(part).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 1);
+}
+
+/** Chooses the files that the agent works on. */
+export async function workOn(page, name) {
+  const files = await panel(page, 'Files');
+  const choices = files.locator('.workspaces');
+  if (!(await choices.evaluate(({ open }) => open))) await choices.locator('summary').click();
+  await choices.getByRole('radio', { name: new RegExp(`^${name}`) }).click();
+  await choices.locator('summary').getByText(name).waitFor();
+  return files;
 }
 
 /** The text of a file that is open. */
