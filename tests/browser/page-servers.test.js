@@ -65,7 +65,7 @@ test('card_4_a_server_that_was_added_shows_its_tools_and_each_call_is_asked_abou
   await started(page);
   const servers = await panel(page, 'MCP');
   await servers.getByText('tester', { exact: true }).waitFor();
-  await servers.getByRole('button', { name: 'Connect to tester again' }).click();
+  await servers.getByRole('button', { name: 'Connect again to tester' }).click();
   await servers.getByText('connected', { exact: true }).waitFor();
   await servers.getByRole('button', { name: 'Remove the server tester' }).click();
   await servers.getByText('None yet.').waitFor();
@@ -138,4 +138,5 @@ test('card_4_a_server_that_cannot_be_reached_or_meant_is_told_and_sessions_go_on
   await ask(page, 'Who are you?');
   await answered(page);
   await page.getByText('I am a script').waitFor();
+  await page.locator('.note.bad').getByText('The MCP server closed is not connected, so this session goes on without its tools.').waitFor();
 });

@@ -205,7 +205,7 @@ visit(
 
     await page.reload();
     await started(page);
-    await page.getByText('The browser asks you again before the page has them.').waitFor();
+    await page.getByText('The browser asks you again before the page has it').waitFor();
     // What was said is there, and nothing can be asked before.
     assert.deepEqual(await calls(page), ['Write done', 'Bash done']);
     assert.equal(await page.getByRole('textbox', { name: 'Prompt' }).count(), 0);
@@ -260,7 +260,7 @@ visit(
     await answered(page, 2);
     await workOn(page, 'The bookshop');
     await files.locator('.workspaces summary').click();
-    await files.getByRole('button', { name: 'Do not offer garden any more' }).click();
+    await files.getByRole('button', { name: 'Remove garden from this list' }).click();
     await files.getByRole('radio', { name: 'garden' }).waitFor({ state: 'detached' });
     await (await panel(page, 'Sessions')).getByRole('button', { name: /^Who are you/ }).click();
     await onlyAlert(page, 'The page does not know the directory any more');

@@ -15,6 +15,8 @@ export function explained(said, settings) {
   if (/broke the connection|interrupted the stream/.test(said)) {
     return 'The connection broke in the middle of the answer, and so did the retries. What was complete is kept: say “Go on”.';
   }
+  const [, server] = said.match(/^the MCP server (\S+) is not connected/) ?? [];
+  if (server) return `The MCP server ${server} is not connected, so this session goes on without its tools. Why, and what to do, stands under MCP.`;
   if (isBusy(said)) {
     return 'This session is open in another tab, and only one tab can write to it. Close it there, or fork it and go on in the copy.';
   }

@@ -85,7 +85,7 @@ export class Servers extends Changing {
       tell({ status: 'connected', info: connection.info, tools: connection.tools });
       return connection;
     } catch (error) {
-      if (!signal.aborted) tell({ status: error.kind === 'needs-auth' ? 'needs-auth' : 'failed', error: error.message, tools: undefined });
+      if (!signal.aborted) tell({ ...failure(server, error), tools: undefined });
       throw error;
     }
   }
@@ -105,6 +105,13 @@ async function withoutDetours(url, init) {
   const answer = await fetch(url, { ...init, redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer' });
   if (answer.type !== 'opaqueredirect') return answer;
   throw new Error(`${url} leads to another address, which is not followed: say the address that it leads to`);
+}
+
+/** What a person reads of a server that is not connected. */
+function failure({ url, header }, error) {
+  if (error.kind !== 'needs-auth') return { status: 'failed', error: error.message };
+  const what = header ? `what the header ${header} says does not do` : 'remove it, and add it again with the header that it wants';
+  return { status: 'needs-auth', error: `${new URL(url).origin} lets nobody in without authorization (401): ${what}.` };
 }
 
 function checkedUrl(text) {

@@ -92,7 +92,12 @@ function ConversationArea({ conversation, settings, components, workspaces, mome
       <h2 id="conversation-title" class="visually-hidden">Conversation</h2>
       {isScripted && <Scripted hasShell={settings.hasShell} workspace={workspace} />}
       <div class="scroll" tabindex={0} role="region" aria-label="What was said">
-        <Chat conversation={conversation} entries={moment === undefined ? entries : entries.slice(0, moment)} isPast={moment !== undefined} />
+        <Chat
+          conversation={conversation}
+          workspace={workspace}
+          entries={moment === undefined ? entries : entries.slice(0, moment)}
+          isPast={moment !== undefined}
+        />
       </div>
       {problem && <Problem conversation={conversation} problem={problem} />}
       {!problem && workspace.isClosed && <ClosedDirectory workspace={workspace} />}

@@ -5,8 +5,8 @@ import { Markdown } from './markdown.jsx';
 import { PermissionQuestion } from './permission-question.jsx';
 import { ToolCall } from './tool-call.jsx';
 
-/** @param {{ conversation: object, entries: object[], isPast: boolean }} props `isPast`: a moment of the timeline is shown */
-export function Chat({ conversation, entries, isPast }) {
+/** @param {{ conversation: object, workspace: object, entries: object[], isPast: boolean }} props `isPast`: a moment of the timeline is shown */
+export function Chat({ conversation, workspace, entries, isPast }) {
   const { items } = useMemo(() => replay(entries), [entries]);
   const { partial, questions } = conversation;
   // Drawn again when there is something new, not with each piece of what is arriving.
@@ -21,7 +21,7 @@ export function Chat({ conversation, entries, isPast }) {
   const end = useFollowed([entries, partial?.text, questions.length]);
   return (
     <div class="chat">
-      {items.length === 0 && <Welcome />}
+      {items.length === 0 && <Welcome workspace={workspace} />}
       {shown}
       {!isPast && partial && <Arriving partial={partial} />}
       {!isPast && questions.map((question) => (
@@ -32,13 +32,14 @@ export function Chat({ conversation, entries, isPast }) {
   );
 }
 
-function Welcome() {
+function Welcome({ workspace }) {
   return (
     <div class="welcome">
       <h2>An agent in this tab</h2>
       <p>
-        The loop is a WebAssembly state machine, its file tools are a sandboxed WebAssembly component, the project is a small bookshop
-        in this browser. There is no server behind it.
+        The loop is a WebAssembly state machine, its file tools are a sandboxed WebAssembly component, the project
+        is {workspace.hasBookshop ? 'a small bookshop in this browser' : <>the directory {workspace.name} on your disk</>}. There is no
+        server behind it.
       </p>
     </div>
   );

@@ -13,9 +13,10 @@ export function ClosedDirectory({ workspace }) {
   return (
     <div class="note offer">
       <p>
-        These are the files of <code>{workspace.name}</code> on your disk. The browser asks you again before the page has them.{' '}
-        <button class="primary" onClick={allow}>Let the page have {workspace.name}</button>
+        The agent works on <code>{workspace.name}</code> on your disk here. The browser asks you again before the page has it; under
+        Files you can choose another workspace.
       </p>
+      <p><button class="primary" onClick={allow}>Let the page have {workspace.name}</button></p>
       {problem && <p class="bad" role="alert">{problem}</p>}
     </div>
   );

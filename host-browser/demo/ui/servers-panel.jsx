@@ -97,7 +97,7 @@ function Server({ conversation, servers, server }) {
       {status === 'needs-header' && <HeaderAgain servers={servers} server={server} />}
       {tools && <ServerTools server={name} tools={tools} />}
       <div class="row">
-        {status !== 'needs-header' && <button disabled={status === 'pending'} aria-label={`Connect to ${name} again`} onClick={connect}>Connect again</button>}
+        {status !== 'needs-header' && <button disabled={status === 'pending'} aria-label={`Connect again to ${name}`} onClick={connect}>Connect again</button>}
         <button aria-label={`Remove the server ${name}`} onClick={() => servers.remove(server)}>Remove</button>
       </div>
     </>

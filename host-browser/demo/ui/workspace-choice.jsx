@@ -32,7 +32,7 @@ export function WorkspaceChoice({ conversation, workspaces }) {
         {directories.map(({ id, name }) => (
           <div class="row">
             <Choice id={id} name={name} what="a directory on your disk" isChosen={current.id === id} use={use} />
-            {current.id !== id && <button aria-label={`Do not offer ${name} any more`} onClick={() => workspaces.forget(id)}>Remove</button>}
+            {current.id !== id && <button aria-label={`Remove ${name} from this list`} onClick={() => workspaces.forget(id)}>Remove</button>}
           </div>
         ))}
         {canPick() ? (
