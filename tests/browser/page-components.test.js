@@ -156,7 +156,10 @@ visit('card_4_what_a_tab_that_is_gone_has_made_of_a_component_is_removed', async
   assert.equal(await tabs(), 2);
   await gone.close();
   // The browser ends the locks of a closed tab in its own time.
-  await page.waitForFunction(async () => (await navigator.locks.query()).held.filter(({ name }) => name.startsWith('windlass-made:')).length === 1);
+  await page.waitForFunction(async () => {
+    const { held } = await navigator.locks.query();
+    return held.filter(({ name }) => name.startsWith('windlass-made:')).length === 1;
+  });
   await load(page);
   assert.equal(await tabs(), 2);
 });

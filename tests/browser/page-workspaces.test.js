@@ -67,6 +67,29 @@ visit('card_4_files_in_the_storage_of_the_browser_stay_and_sessions_keep_them', 
   assert.match(await editor(other, 'shop/discounts.py').inputValue(), /bisect_left/);
 });
 
+visit('card_4_what_was_allowed_on_some_files_is_asked_about_on_others', async (page) => {
+  await ask(page, 'Look around with the shell');
+  await question(page, 'Bash').getByRole('button', { name: 'Allow always' }).click();
+  await answered(page);
+  await ask(page, 'Write a changelog');
+  await question(page, 'Write').getByRole('button', { name: 'Allow always: mode acceptEdits' }).click();
+  await answered(page, 2);
+  await workOn(page, STORED);
+  const settings = await panel(page, 'Settings');
+  assert.equal(await settings.getByLabel('Mode').inputValue(), 'default');
+  await settings.getByText('None. A question offers the rule').waitFor();
+  await ask(page, 'Look around with the shell');
+  await question(page, 'Bash').getByRole('button', { name: 'Allow once' }).click();
+  await answered(page);
+  await writeChangelog(page);
+  await answered(page, 2);
+  // There it holds.
+  await workOn(page, 'The bookshop');
+  await ask(page, 'Look around with the shell');
+  await answered(page);
+  assert.deepEqual(await calls(page), ['Bash done']);
+});
+
 visit('card_4_two_tabs_take_no_text_from_each_other', async (page, context) => {
   const open = async (tab) => {
     await (await workOn(tab, STORED)).getByRole('button', { name: 'README.md' }).click();

@@ -14,6 +14,7 @@ import { shell } from './shell.js';
  */
 export async function agentOf({ settings, workspaces, components, servers, sessionStore, bundle, fast }, { going, ask, record }) {
   const workspace = workspaces.current;
+  const { mode, rules } = settings.permissionsOn(workspace.id);
   // Nobody waits for them before there is something to do.
   const [{ fileTools }, tools] = await Promise.all([
     import('windlass/files'),
@@ -29,8 +30,8 @@ export async function agentOf({ settings, workspaces, components, servers, sessi
     tools,
     mcpServers: await servers.forAgent(),
     hooks: settings.protectsTests ? testsStay(workspace.cwd) : {},
-    allowedTools: settings.rules,
-    permissionMode: settings.permissionMode,
+    allowedTools: rules,
+    permissionMode: mode,
     freeWorkspaceReads: true,
     canUseTool: ask,
     includePartialMessages: true,

@@ -126,9 +126,11 @@ export class Conversation extends Changing {
       return;
     }
     const isCurrent = this.#madeOf === fingerprintOf(this.#parts);
-    if (change?.type === 'addRules') for (const rule of change.rules) this.#parts.settings.allowAlways(ruleText(rule));
+    const { settings, workspaces } = this.#parts;
+    const { id } = workspaces.current;
+    if (change?.type === 'addRules') for (const rule of change.rules) settings.allowAlways(id, ruleText(rule));
     // The session has it by this very answer; the settings give it to the agents to come.
-    if (change?.type === 'setMode') this.#parts.settings.set({ permissionMode: change.mode });
+    if (change?.type === 'setMode') settings.setMode(id, change.mode);
     if (isCurrent) this.#madeOf = fingerprintOf(this.#parts);
     question.resolve({ behavior, updatedPermissions: change ? [change] : [] });
   }
@@ -160,7 +162,8 @@ export class Conversation extends Changing {
       if (this.problem) return;
       this.#isKept = true;
       this.#keepWorkspace();
-      this.#record({ kind: 'prompt', text, rules: this.#parts.settings.rules });
+      const { settings, workspaces } = this.#parts;
+      this.#record({ kind: 'prompt', text, rules: settings.permissionsOn(workspaces.current.id).rules });
       for await (const message of this.#session.prompt(text)) await this.#take(message);
     } catch (error) {
       this.#fail(error);

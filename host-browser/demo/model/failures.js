@@ -16,7 +16,9 @@ export function explained(said, settings) {
     return 'The connection broke in the middle of the answer, and so did the retries. What was complete is kept: say “Go on”.';
   }
   const [, server] = said.match(/^the MCP server (\S+) is not connected/) ?? [];
-  if (server) return `The MCP server ${server} is not connected, so this session goes on without its tools. Why, and what to do, stands under MCP.`;
+  if (server) {
+    return `The MCP server ${server} is not connected, so this session goes on without its tools. Why, and what to do, stands under MCP.`;
+  }
   if (isBusy(said)) {
     return 'This session is open in another tab, and only one tab can write to it. Close it there, or fork it and go on in the copy.';
   }
@@ -34,7 +36,9 @@ export function isBusy(said) {
 /** What a person reads where the Worker of a component was ended; nothing of any other result of a call. */
 export function endedExplained(result) {
   const [, name, ms] = result.match(/The component (\S+) did not finish within (\d+) ms and was stopped/) ?? [];
-  if (name) return `The component ${name} did not finish within ${ms / 1_000} s, so its Worker was ended. The page goes on, and the next call has a new one.`;
+  if (name) {
+    return `The component ${name} did not finish within ${ms / 1_000} s, so its Worker was ended. The next call has a new one.`;
+  }
   const [, often] = result.match(/The component (\S+) had to be ended \d+ times in a row/) ?? [];
   return often && `The component ${often} did not finish several times in a row, and is not run any more: remove it, or load it anew.`;
 }

@@ -34,7 +34,7 @@ function aboutBash({ hasShell }, { hasBookshop, cwd }) {
   if (!hasShell) return ['There is no shell.'];
   const bash = 'Bash is a shell without an operating system: it has no network and starts no programs.';
   if (!hasBookshop) return [bash];
-  return [bash, `Of Python there is only \`${RECORDED}\` in ${cwd}, which repeats what it answered once, for the project with its bug and without it.`];
+  return [bash, `Of Python there is only \`${RECORDED}\` in ${cwd}, which repeats what it answered for the project with and without its bug.`];
 }
 
 const system = new SystemClock();

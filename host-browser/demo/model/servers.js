@@ -24,8 +24,9 @@ export class Servers extends Changing {
   /** Adds a server, and looks whether it answers. Throws where it cannot be meant. */
   add({ name, url, header, value }) {
     const server = { name, url: checkedUrl(url), status: 'pending' };
-    if (!NAME.test(name)) throw new Error('The name is made of letters, digits and hyphens, 40 at most: it becomes part of the names of the tools.');
-    if (this.all.some((other) => other.name.toLowerCase() === name.toLowerCase())) throw new Error(`There is a server ${name} already.`);
+    if (!NAME.test(name)) throw new Error('The name is made of letters, digits and hyphens, 40 at most: its tools begin with it.');
+    const isTaken = this.all.some((other) => other.name.toLowerCase() === name.toLowerCase());
+    if (isTaken) throw new Error(`There is a server ${name} already.`);
     if (header || value) Object.assign(server, checkedHeader(server.url, header, value));
     this.all = [...this.all, server];
     this.#keep();
@@ -125,7 +126,9 @@ function checkedHeader(url, header, value) {
   if (!header || !value) throw new Error('A header has a name and a value.');
   const { protocol, hostname } = new URL(url);
   const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-  if (protocol !== 'https:' && !isHere) throw new Error('What a header says is sent by https, or to this machine: everybody on the way reads it by http.');
+  if (protocol !== 'https:' && !isHere) {
+    throw new Error('What a header says is sent by https, or to this machine: everybody on the way reads it by http.');
+  }
   let request;
   try {
     request = new Request(url, { headers: { [header]: value } });

@@ -10,15 +10,14 @@ const DEFAULTS = {
   modelName: 'claude-sonnet-4-6',
   /** US dollars that a session may cost where a server is asked. */
   budget: 1,
-  permissionMode: 'default',
+  /** By the ids of workspaces, `{ mode, rules }`: what was allowed on some files says nothing of others. */
+  permissions: {},
   protectsTests: true,
   /** Whether agents have the shell. */
   hasShell: true,
   /** The id of the workspace that was used last: see `workspaces.js`. */
   workspace: 'memory',
   theme: 'system',
-  /** Rules that were allowed always, such as `Bash(npm test)`. */
-  rules: [],
 };
 
 export class Settings extends Changing {
@@ -49,12 +48,31 @@ export class Settings extends Changing {
     this.changed();
   }
 
-  allowAlways(rule) {
-    if (!this.rules.includes(rule)) this.set({ rules: [...this.rules, rule] });
+  /**
+   * What holds on the files of a workspace: the mode, and the rules that were allowed always, such as `Bash(npm test)`.
+   *
+   * @returns {{ mode: string, rules: string[] }}
+   */
+  permissionsOn(workspace) {
+    return { mode: 'default', rules: [], ...this.permissions[workspace] };
   }
 
-  forget(rule) {
-    this.set({ rules: this.rules.filter((kept) => kept !== rule) });
+  setMode(workspace, mode) {
+    this.#setPermissions(workspace, { mode });
+  }
+
+  allowAlways(workspace, rule) {
+    const { rules } = this.permissionsOn(workspace);
+    if (!rules.includes(rule)) this.#setPermissions(workspace, { rules: [...rules, rule] });
+  }
+
+  forget(workspace, rule) {
+    const { rules } = this.permissionsOn(workspace);
+    this.#setPermissions(workspace, { rules: rules.filter((kept) => kept !== rule) });
+  }
+
+  #setPermissions(workspace, changes) {
+    this.set({ permissions: { ...this.permissions, [workspace]: { ...this.permissionsOn(workspace), ...changes } } });
   }
 
   /** What an agent depends on, as one text: when it differs, the next prompt needs a new agent. */

@@ -23,7 +23,8 @@ export async function shell(workspace, recording) {
 function python({ cwd }, { calls: [failing, passing] }) {
   const execute = async (args, { cwd: directory, fs }) => {
     if (`python3 ${args.join(' ')}` !== RECORDED || directory !== cwd) {
-      return { stdout: '', stderr: `python3: not in this shell; only \`${RECORDED}\` is, in ${cwd}, whose answers were recorded\n`, exitCode: 127 };
+      const stderr = `python3: not in this shell; only \`${RECORDED}\` is, in ${cwd}, whose answers were recorded\n`;
+      return { stdout: '', stderr, exitCode: 127 };
     }
     const code = await fs.readFile(`${cwd}/${REPAIRED.file}`).catch(() => '');
     const { exit_code: exitCode, stdout, stderr } = code.includes(REPAIRED.word) ? passing : failing;

@@ -160,7 +160,9 @@ function Panel({ panel, moment, setMoment, ...parts }) {
   return (
     <>
       <h2>{title}</h2>
-      {panel === 'sessions' && <SessionsPanel conversation={conversation} list={parts.listSessions} remove={parts.removeSession} unkept={parts.unkept} />}
+      {panel === 'sessions' && (
+        <SessionsPanel conversation={conversation} list={parts.listSessions} remove={parts.removeSession} unkept={parts.unkept} />
+      )}
       {panel === 'files' && <FilesPanel key={workspaces.current.id} conversation={conversation} workspaces={workspaces} />}
       {panel === 'timeline' && <TimelinePanel conversation={conversation} moment={moment} setMoment={setMoment} />}
       {panel === 'components' && <ComponentsPanel conversation={conversation} components={components} workspace={workspaces.current} />}

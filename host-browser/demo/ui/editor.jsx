@@ -54,7 +54,11 @@ export function Editor({ workspace, path }) {
         onInput={({ target }) => setOpened({ ...opened, draft: target.value })}
         onKeyDown={pressed}
       />
-      {newer && <p class="note bad" role="alert">{newer.file ? 'The agent has changed this file since you opened it.' : 'This file is not there any more.'}</p>}
+      {newer && (
+        <p class="note bad" role="alert">
+          {newer.file ? 'The agent has changed this file since you opened it.' : 'This file is not there any more.'}
+        </p>
+      )}
       {problem && <p class="note bad" role="alert">{problem}</p>}
       <div class="row">
         <button class="primary" disabled={!isChanged} onClick={save}>{newer ? 'Save over it' : 'Save'}</button>

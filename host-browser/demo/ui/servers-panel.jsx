@@ -23,7 +23,11 @@ export function ServersPanel({ conversation, servers }) {
       <h3>Added</h3>
       {servers.all.length === 0 && <p class="faint">None yet.</p>}
       <ul class="plain">
-        {servers.all.map((server) => <li class="card" key={server.name}><Server conversation={conversation} servers={servers} server={server} /></li>)}
+        {servers.all.map((server) => (
+          <li class="card" key={server.name}>
+            <Server conversation={conversation} servers={servers} server={server} />
+          </li>
+        ))}
       </ul>
     </div>
   );
@@ -97,7 +101,9 @@ function Server({ conversation, servers, server }) {
       {status === 'needs-header' && <HeaderAgain servers={servers} server={server} />}
       {tools && <ServerTools server={name} tools={tools} />}
       <div class="row">
-        {status !== 'needs-header' && <button disabled={status === 'pending'} aria-label={`Connect again to ${name}`} onClick={connect}>Connect again</button>}
+        {status !== 'needs-header' && (
+          <button disabled={status === 'pending'} aria-label={`Connect again to ${name}`} onClick={connect}>Connect again</button>
+        )}
         <button aria-label={`Remove the server ${name}`} onClick={() => servers.remove(server)}>Remove</button>
       </div>
     </>

@@ -11,6 +11,7 @@ const MODES = [
 
 export function SettingsPanel({ settings, workspace }) {
   useChanges(settings);
+  const { mode, rules } = settings.permissionsOn(workspace.id);
   return (
     <div class="settings">
       <Model settings={settings} />
@@ -18,8 +19,8 @@ export function SettingsPanel({ settings, workspace }) {
         <legend>Permissions</legend>
         <p>
           <label for="mode">Mode</label>
-          <select id="mode" value={settings.permissionMode} onChange={({ target }) => settings.set({ permissionMode: target.value })}>
-            {MODES.map(([mode, text]) => <option value={mode}>{text}</option>)}
+          <select id="mode" value={mode} onChange={({ target }) => settings.setMode(workspace.id, target.value)}>
+            {MODES.map(([name, text]) => <option value={name}>{text}</option>)}
           </select>
         </p>
         <p>
@@ -32,12 +33,16 @@ export function SettingsPanel({ settings, workspace }) {
           <label for="hook">A hook refuses changes below <code>tests/</code></label>
         </p>
         <h3>Rules that you allowed always</h3>
-        {settings.rules.length === 0 && <p class="faint">None. A question offers the rule that it would write.</p>}
+        {rules.length === 0 && <p class="faint">None. A question offers the rule that it would write.</p>}
         <ul class="plain">
-          {settings.rules.map((rule) => (
-            <li class="row"><code>{rule}</code> <button onClick={() => settings.forget(rule)} aria-label={`Remove the rule ${rule}`}>Remove</button></li>
+          {rules.map((rule) => (
+            <li class="row">
+              <code>{rule}</code>{' '}
+              <button onClick={() => settings.forget(workspace.id, rule)} aria-label={`Remove the rule ${rule}`}>Remove</button>
+            </li>
           ))}
         </ul>
+        <p class="faint">The mode and the rules hold on the files of {workspace.name}; another workspace has its own.</p>
       </fieldset>
       <fieldset>
         <legend>Shell</legend>

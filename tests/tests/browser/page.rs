@@ -23,8 +23,28 @@ fn card_4_what_goes_wrong_around_the_page_of_the_demo_is_one_clear_message() {
 }
 
 #[test]
+fn card_4_the_page_of_the_demo_works_on_files_in_memory_in_the_browser_and_on_the_disk() {
+    test("page-workspaces.test.js");
+}
+
+#[test]
+fn card_4_the_page_of_the_demo_has_a_shell_without_network_and_programs() {
+    test("page-shell.test.js");
+}
+
+#[test]
+fn card_4_a_person_adds_servers_to_the_page_of_the_demo() {
+    test("page-servers.test.js");
+}
+
+#[test]
 fn card_4_the_page_of_the_demo_is_for_everybody() {
     test("page-access.test.js");
+}
+
+#[test]
+fn card_4_axe_finds_nothing_wrong_with_the_page_of_the_demo() {
+    test("page-axe.test.js");
 }
 
 /// Runs tests of the page, with the components that they drop on it.
@@ -35,12 +55,14 @@ fn test(file: &str) {
         components.path().join("policy.wasm"),
     )
     .unwrap();
-    let words = fs::read(artefacts::plugin("words-js")).unwrap();
-    fs::write(
-        components.path().join("words.wasm"),
-        with_declaration(&words).unwrap(),
-    )
-    .unwrap();
+    for name in ["words", "misbehaves"] {
+        let component = fs::read(artefacts::plugin(&format!("{name}-js"))).unwrap();
+        fs::write(
+            components.path().join(name).with_extension("wasm"),
+            with_declaration(&component).unwrap(),
+        )
+        .unwrap();
+    }
     node::test_with(
         file,
         [
