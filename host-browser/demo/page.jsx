@@ -19,7 +19,7 @@ async function start() {
   const [bundle, database, { sessionStore, unkept }] = await Promise.all([bundled(), Database.open(), opened(), init()]);
   const workspaces = await Workspaces.open({ database, settings, bundle });
   const components = new Components();
-  const servers = new Servers();
+  const servers = new Servers(settings);
   const conversation = new Conversation({ settings, workspaces, database, components, servers, sessionStore, bundle, fast });
   conversation.addEventListener('change', () => remember(conversation.id));
   const parts = {

@@ -13,6 +13,12 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
+/**
+ * A Worker has the policy that comes with its script, and none of the page's: those of components run nothing but what is here, and
+ * reach nothing else.
+ */
+const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
 /** The port of the page when nothing else is said. */
 const PORT = 8123;
 
@@ -32,6 +38,7 @@ export function serve(directory, port = 0) {
       return;
     }
     const headers = { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream', 'cache-control': 'no-cache' };
+    if (extname(path) === '.js') headers['content-security-policy'] = WORKER_POLICY;
     response.writeHead(200, { ...headers, 'x-content-type-options': 'nosniff' });
     createReadStream(path).pipe(response);
   });

@@ -100,5 +100,15 @@ test('card_4_the_page_runs_no_script_but_its_own', async () => {
     return { inline: Boolean(globalThis.inlineRan), foreign, blob };
   });
   assert.deepEqual(ran, { inline: false, foreign: false, blob: false });
+  // Nor do the Workers of components.
+  const said = await page.evaluate(() => new Promise((resolve) => {
+    const worker = new Worker('component-worker.js', { type: 'module' });
+    const code = 'data:text/javascript,export const instantiate = () => postMessage({ type: "ran" })';
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.postMessage({ type: 'open', code, declaration: { name: 'x', wit: '0.1.0' }, grant: {}, memory: 65536 });
+    worker.postMessage({ type: 'run', kind: 'call', given: { name: 'X', observed: [] }, input: '{}', state: [], grant: {}, facts: {} });
+  }));
+  assert.equal(said.type, 'failed');
+  assert.match(said.message, /data:text\/javascript/);
   await context.close();
 });

@@ -55,9 +55,11 @@ test('card_4_a_server_that_was_added_shows_its_tools_and_each_call_is_asked_abou
   await ask(page, 'Good morning');
   const asked = question(page, 'mcp__tester__add');
   assert.deepEqual(JSON.parse(await asked.getByRole('group', { name: 'Input of mcp__tester__add' }).textContent()), { a: 1, b: 2 });
-  await asked.getByRole('button', { name: 'Allow once' }).click();
+  await asked.getByRole('button', { name: 'Allow always: mcp__tester__add' }).click();
   await answered(page);
   assert.deepEqual(await calls(page), ['mcp__tester__add done']);
+  const rule = page.getByRole('tabpanel', { name: 'Settings' }).getByText('mcp__tester__add', { exact: true });
+  await rule.waitFor();
   await page.locator('.call summary').click();
   assert.match(await page.getByRole('group', { name: 'Result of mcp__tester__add' }).textContent(), /3/);
   // It is there again after the page was loaded anew, and can be removed.
@@ -69,6 +71,9 @@ test('card_4_a_server_that_was_added_shows_its_tools_and_each_call_is_asked_abou
   await servers.getByText('connected', { exact: true }).waitFor();
   await servers.getByRole('button', { name: 'Remove the server tester' }).click();
   await servers.getByText('None yet.').waitFor();
+  // Another server of this name is another one.
+  await panel(page, 'Settings');
+  assert.equal(await rule.count(), 0);
   await ask(page, 'Good morning');
   await answered(page, 2);
   assert.deepEqual(page.faults, []);

@@ -16,6 +16,14 @@ export class Servers extends Changing {
    */
   all = stored().map((server) => ({ ...server, status: server.header ? 'needs-header' : 'pending' }));
 
+  #settings;
+
+  /** @param {import('./settings.js').Settings} settings */
+  constructor(settings) {
+    super();
+    this.#settings = settings;
+  }
+
   /** What an agent depends on. */
   get fingerprint() {
     return JSON.stringify(this.all.map(({ name, url, header, value }) => [name, url, header, value]));
@@ -41,6 +49,7 @@ export class Servers extends Changing {
 
   remove(server) {
     this.all = this.all.filter((other) => other !== server);
+    this.#settings.forgetServer(server.name);
     this.#keep();
   }
 

@@ -71,6 +71,15 @@ export class Settings extends Changing {
     this.#setPermissions(workspace, { rules: rules.filter((kept) => kept !== rule) });
   }
 
+  /** Forgets the rules of a server's tools on all files: another server may have its name later. */
+  forgetServer(name) {
+    const isOf = (rule) => rule === `mcp__${name}` || rule.startsWith(`mcp__${name}__`);
+    for (const workspace of Object.keys(this.permissions)) {
+      const { rules } = this.permissionsOn(workspace);
+      this.#setPermissions(workspace, { rules: rules.filter((rule) => !isOf(rule)) });
+    }
+  }
+
   #setPermissions(workspace, changes) {
     this.set({ permissions: { ...this.permissions, [workspace]: { ...this.permissionsOn(workspace), ...changes } } });
   }
