@@ -139,6 +139,16 @@ visit(
     assert.equal(await page.getByRole('radio', { name: /^The bookshop/ }).isChecked(), true);
     await ask(page, 'And now?');
     await answered(page, 2);
+    // So it is where the storage was there when the page was used last.
+    await page.evaluate(() => {
+      const settings = JSON.parse(localStorage.getItem('windlass-demo-settings') ?? '{}');
+      localStorage.setItem('windlass-demo-settings', JSON.stringify({ ...settings, workspace: 'browser' }));
+      location.hash = '';
+    });
+    await page.reload();
+    await started(page);
+    await onlyAlert(page, 'the browser does not open its storage for files');
+    await page.locator('.workspaces summary').getByText('The bookshop').waitFor();
   },
   (context) => context.addInitScript(() => {
     navigator.storage.getDirectory = async () => {

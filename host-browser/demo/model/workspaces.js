@@ -1,6 +1,8 @@
 /** The workspaces that a person can choose, and the one that is shown. */
 import { Bookshop } from './bookshop.js';
+import { BrowserStorage } from './browser-storage.js';
 import { Changing } from './changes.js';
+import { PickedDirectory } from './picked-directory.js';
 
 /** Whether the browser lets pages work on a directory that a person picks: those of Chromium's family do. */
 export const canPick = () => typeof globalThis.showDirectoryPicker === 'function';
@@ -30,7 +32,11 @@ export class Workspaces extends Changing {
    */
   static async open(parts) {
     const workspaces = new Workspaces(parts);
-    workspaces.directories = await parts.database.directories();
+    // Nobody looks at them before the page is there.
+    parts.database.directories().then((found) => {
+      workspaces.directories = found;
+      workspaces.changed();
+    });
     try {
       await workspaces.use(parts.settings.workspace);
     } catch (error) {
@@ -46,7 +52,8 @@ export class Workspaces extends Changing {
     this.problem = undefined;
     if (chosen === this.current) return;
     this.current = chosen;
-    this.#parts.settings.set({ workspace: id });
+    const { settings } = this.#parts;
+    if (settings.workspace !== id) settings.set({ workspace: id });
     this.changed();
   }
 
@@ -95,8 +102,6 @@ export class Workspaces extends Changing {
   async #made(id) {
     const { database, bundle } = this.#parts;
     if (id === 'memory') return Bookshop.open(database, bundle);
-    // The others are loaded by those who choose them.
-    const { BrowserStorage, PickedDirectory } = await import('./directories.js');
     if (id === 'browser') return BrowserStorage.open(bundle);
     const isIt = (picked) => picked.id === id;
     // Another tab may have picked it.

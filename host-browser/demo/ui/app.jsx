@@ -109,7 +109,8 @@ function ConversationArea({ conversation, settings, components, workspaces, mome
         </p>
       )}
       {moment === undefined ? (
-        !problem && !workspace.isClosed && (
+        // What runs can be stopped, whatever is taken back meanwhile.
+        !problem && (!workspace.isClosed || conversation.isRunning) && (
           <Composer conversation={conversation} offered={isScripted ? offered(workspace, settings, components) : []} />
         )
       ) : (

@@ -134,19 +134,28 @@ function HeaderAgain({ servers, server }) {
   );
 }
 
+/** Tools of a server that are listed, and characters of what it says of each: a server can say any amount. */
+const MOST_TOOLS = 200;
+const MOST_SAID = 500;
+
 function ServerTools({ server, tools }) {
   return (
     <details class="tools">
       <summary>{tools.length} {tools.length === 1 ? 'tool' : 'tools'}</summary>
       <ul>
-        {tools.map(({ name, description = '', annotations = {} }) => (
+        {tools.slice(0, MOST_TOOLS).map(({ name, description = '', annotations = {} }) => (
           <li>
             <code>mcp__{server}__{visible(name)}</code>
             {annotations.readOnlyHint && <small> (says that it only reads)</small>}
-            {description && <p>{visible(description)}</p>}
+            {description && <p>{shortened(visible(description))}</p>}
           </li>
         ))}
+        {tools.length > MOST_TOOLS && <li>and {tools.length - MOST_TOOLS} more</li>}
       </ul>
     </details>
   );
+}
+
+function shortened(text) {
+  return text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text;
 }

@@ -24,28 +24,30 @@ export function WorkspaceChoice({ conversation, workspaces }) {
   });
   const { current, directories } = workspaces;
   return (
-    <details class="workspaces">
-      <summary>Workspace: <strong>{current.name}</strong></summary>
-      <fieldset>
-        <legend>The agent works on</legend>
-        {CHOICES.map(([id, name, what]) => <Choice id={id} name={name} what={what} isChosen={current.id === id} use={use} />)}
-        {directories.map(({ id, name }) => (
-          <div class="row">
-            <Choice id={id} name={name} what="a directory on your disk" isChosen={current.id === id} use={use} />
-            {current.id !== id && <button aria-label={`Remove ${name} from this list`} onClick={() => workspaces.forget(id)}>Remove</button>}
-          </div>
-        ))}
-        {canPick() ? (
-          <p><button onClick={pick}>Pick a directory on your disk</button></p>
-        ) : (
-          <p class="faint">
-            This browser does not let pages work on a directory of your disk (File System Access); those of Chromium’s family do.
-          </p>
-        )}
-        {conversation.entries.length > 0 && <p class="faint">A session keeps its workspace: another one begins a new session.</p>}
-      </fieldset>
+    <div>
+      <details class="workspaces">
+        <summary>Workspace: <strong>{current.name}</strong></summary>
+        <fieldset>
+          <legend>The agent works on</legend>
+          {CHOICES.map(([id, name, what]) => <Choice id={id} name={name} what={what} isChosen={current.id === id} use={use} />)}
+          {directories.map(({ id, name }) => (
+            <div class="row">
+              <Choice id={id} name={name} what="a directory on your disk" isChosen={current.id === id} use={use} />
+              {current.id !== id && <button aria-label={`Remove ${name} from this list`} onClick={() => workspaces.forget(id)}>Remove</button>}
+            </div>
+          ))}
+          {canPick() ? (
+            <p><button onClick={pick}>Pick a directory on your disk</button></p>
+          ) : (
+            <p class="faint">
+              This browser does not let pages work on a directory of your disk (File System Access); those of Chromium’s family do.
+            </p>
+          )}
+          {conversation.entries.length > 0 && <p class="faint">A session keeps its workspace: another one begins a new session.</p>}
+        </fieldset>
+      </details>
       {problem && <p class="note bad" role="alert">{problem}</p>}
-    </details>
+    </div>
   );
 }
 
