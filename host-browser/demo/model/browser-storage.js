@@ -16,7 +16,11 @@ export class BrowserStorage extends Workspace {
 
   static async open(bundle) {
     const workspace = new BrowserStorage(bundle, await OpfsFileSystem.open(NAME));
-    if (!(await workspace.files.stat(bundle.cwd))) await workspace.reset();
+    if (!(await workspace.files.stat(bundle.cwd))) {
+      await workspace.reset();
+      // Otherwise a browser may delete it when the disk is full. Some ask the person, who may say no.
+      navigator.storage.persist?.().catch(() => {});
+    }
     return workspace;
   }
 

@@ -71,6 +71,12 @@ export class Settings extends Changing {
     this.#setPermissions(workspace, { rules: rules.filter((kept) => kept !== rule) });
   }
 
+  /** Forgets what was allowed on the files of a workspace. */
+  forgetWorkspace(workspace) {
+    const { [workspace]: _forgotten, ...permissions } = this.permissions;
+    this.set({ permissions });
+  }
+
   /** Forgets the rules of a server's tools on all files: another server may have its name later. */
   forgetServer(name) {
     const isOf = (rule) => rule === `mcp__${name}` || rule.startsWith(`mcp__${name}__`);

@@ -86,6 +86,7 @@ export class Workspaces extends Changing {
   async forget(id) {
     this.directories = this.directories.filter((directory) => directory.id !== id);
     this.#opened.delete(id);
+    this.#parts.settings.forgetWorkspace(id);
     await this.#parts.database.deleteDirectory(id);
     this.changed();
   }

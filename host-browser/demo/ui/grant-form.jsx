@@ -65,8 +65,8 @@ function Declared({ declaration }) {
         <li>a hook <code>{name}</code>, {kind} of {event}{matcher && <> for <code>{matcher}</code></>}</li>
       ))}
       {(grants.filesystem ?? 'none') !== 'none' && <li>files, to {grants.filesystem}</li>}
-      {(grants.http ?? []).map((origin) => <li>requests to {origin}: <strong>not in a page</strong>, it runs without them</li>)}
-      {secrets.map(({ name }) => <li>the secret {name}: <strong>not in a page</strong>, it runs without it</li>)}
+      {(grants.http ?? []).map((origin) => <li>requests to {origin}: <strong>not on this page</strong>, it runs without them</li>)}
+      {secrets.map(({ name }) => <li>the secret {name}: <strong>not on this page</strong>, it runs without it</li>)}
       <li>at most {seconds} s for a call, then its Worker is ended, and {mebibytes} MiB for each of its memories</li>
     </ul>
   );
