@@ -33,10 +33,11 @@ export class Workspaces extends Changing {
   static async open(parts) {
     const workspaces = new Workspaces(parts);
     // Nobody looks at them before the page is there.
-    parts.database.directories().then((found) => {
+    const take = (found) => {
       workspaces.directories = found;
       workspaces.changed();
-    });
+    };
+    parts.database.directories().then(take, () => {}); // without storage there are none
     try {
       await workspaces.use(parts.settings.workspace);
     } catch (error) {
