@@ -183,10 +183,10 @@ export interface AgentDefinition {
 }
 
 /**
- * What runs without a rule that allows it: in `default` nothing, in `acceptEdits` changes of files in the working directory, in
- * `bypassPermissions` all that nothing denies. In `plan` nothing changes anything, in `dontAsk` what would be asked about is denied.
+ * What runs without a rule that allows it: in `default` nothing, in `acceptEdits` and `auto` changes of files in the working
+ * directory, in `bypassPermissions` all that nothing denies. In `plan` nothing changes anything, in `dontAsk` what would be asked about is denied.
  */
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+export type PermissionMode = 'default' | 'acceptEdits' | 'auto' | 'plan' | 'dontAsk' | 'bypassPermissions';
 
 /** When a failed model call is asked again. */
 export interface RetryPolicy {
@@ -274,7 +274,7 @@ export type PermissionUpdate = (
       rules: { toolName: string; ruleContent?: string }[];
       behavior: 'allow' | 'deny' | 'ask';
     }
-  | { type: 'setMode'; mode: 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions' }
+  | { type: 'setMode'; mode: 'default' | 'acceptEdits' | 'auto' | 'plan' | 'dontAsk' | 'bypassPermissions' }
   | { type: 'addDirectories' | 'removeDirectories'; directories: string[] }
 ) & { destination: 'userSettings' | 'projectSettings' | 'localSettings' | 'session' | 'cliArg' };
 

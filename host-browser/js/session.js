@@ -82,7 +82,7 @@ export class Session {
     (await this.#core).interrupt();
   }
 
-  /** Changes the permission mode: `default`, `acceptEdits`, `plan`, `dontAsk` or `bypassPermissions`. */
+  /** Changes the permission mode: `default`, `acceptEdits`, `auto`, `plan`, `dontAsk` or `bypassPermissions`. */
   async setPermissionMode(mode) {
     (await this.#core).setPermissionMode(mode);
   }

@@ -207,7 +207,7 @@ fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
             ..decide(Verdict::Allow, Cause::OwnState)
         };
     }
-    if inside && mode == Mode::AcceptEdits && call.tool.edits_files() {
+    if inside && mode.accepts_edits() && call.tool.edits_files() {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
     let obstacle = call.command.and_then(CommandLine::obstacle);

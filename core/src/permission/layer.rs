@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Behavior, ExampleError, Mode, RuleEntry, RuleError, Rules, Source, entry::Placed, example,
@@ -22,11 +22,8 @@ pub struct PermissionSettings {
     /// Rules to deny.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<RuleEntry>,
-    /// The initial mode. `auto`, which only the official engine has, is read as `default`, which asks more often.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "mode_or_auto"
-    )]
+    /// The initial mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default_mode: Option<Mode>,
     /// Further directories of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,23 +31,9 @@ pub struct PermissionSettings {
     /// `"disable"`: switching to bypassPermissions is not allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_bypass_permissions_mode: Option<String>,
-}
-
-fn mode_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mode>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Named {
-        Text(String),
-        Other(Option<Mode>),
-    }
-    match Named::deserialize(deserializer)? {
-        Named::Other(mode) => Ok(mode),
-        Named::Text(name) if name == "auto" => Ok(Some(Mode::Default)),
-        Named::Text(name) => Mode::parse(&name).map(Some).ok_or_else(|| {
-            let names = Mode::ALL.map(Mode::name).join(", ");
-            de::Error::custom(format!("`{name}` is no mode: the modes are {names}"))
-        }),
-    }
+    /// `"disable"`: whoever begins a session replaces [`Mode::Auto`] by [`Mode::Default`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_auto_mode: Option<String>,
 }
 
 /// The settings of one source.

@@ -99,16 +99,19 @@ pub enum Mode {
     DontAsk,
     /// Everything runs unless a deny or ask rule applies.
     BypassPermissions,
+    /// Like [`AcceptEdits`](Self::AcceptEdits), under the name in which editors start sessions. No model judges calls.
+    Auto,
 }
 
 impl Mode {
     /// Every mode.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Default,
         Self::AcceptEdits,
         Self::Plan,
         Self::DontAsk,
         Self::BypassPermissions,
+        Self::Auto,
     ];
 
     /// The name in options and messages.
@@ -120,7 +123,14 @@ impl Mode {
             Self::Plan => "plan",
             Self::DontAsk => "dontAsk",
             Self::BypassPermissions => "bypassPermissions",
+            Self::Auto => "auto",
         }
+    }
+
+    /// Whether edits inside the workspace run unasked.
+    #[must_use]
+    pub fn accepts_edits(self) -> bool {
+        matches!(self, Self::AcceptEdits | Self::Auto)
     }
 
     /// The mode with this name.

@@ -87,7 +87,7 @@ impl Narrowing {
 fn narrower(above: Mode, wanted: Mode) -> Mode {
     let allows_no_more = match above {
         Mode::BypassPermissions => true,
-        Mode::AcceptEdits => wanted != Mode::BypassPermissions,
+        Mode::AcceptEdits | Mode::Auto => wanted != Mode::BypassPermissions,
         Mode::Default => matches!(wanted, Mode::Default | Mode::Plan | Mode::DontAsk),
         // Plan mode asks where dontAsk denies; dontAsk runs allowed calls that plan mode does not.
         Mode::Plan | Mode::DontAsk => wanted == above,

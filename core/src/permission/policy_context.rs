@@ -60,7 +60,9 @@ impl<'a> PolicyContext<'a> {
     pub(super) fn mode_for(&self, tool: &str) -> Mode {
         let is_guarded = || self.guarded.iter().any(|begin| tool.starts_with(begin));
         match self.mode() {
-            Mode::BypassPermissions | Mode::AcceptEdits if is_guarded() => Mode::Default,
+            mode if (mode.accepts_edits() || mode == Mode::BypassPermissions) && is_guarded() => {
+                Mode::Default
+            }
             mode => mode,
         }
     }

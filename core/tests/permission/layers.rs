@@ -92,7 +92,7 @@ fn perm_17_a_rule_to_allow_in_a_file_that_cannot_be_used_allows_nothing() {
     ] {
         let layered = of(source).unwrap();
         assert_eq!(layered.rules.allow.len(), 1);
-        assert_eq!(layered.mode, Some(Mode::Default));
+        assert_eq!(layered.mode, Some(Mode::Auto));
         let said = layered.unusable[0].to_string();
         assert!(said.contains("Edit(src/**)"), "{said}");
     }

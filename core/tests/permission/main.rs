@@ -141,7 +141,10 @@ fn deny(texts: &[&str]) -> Rules {
 /// What becomes of a command without a rule, where edits are accepted.
 fn accepting_edits(line: &str) -> Verdict {
     let call = Call::new("Bash", line);
-    verdict(&Rules::default(), Mode::AcceptEdits, &call)
+    let accepted = verdict(&Rules::default(), Mode::AcceptEdits, &call);
+    let auto = verdict(&Rules::default(), Mode::Auto, &call);
+    assert_eq!(accepted, auto, "{line}");
+    accepted
 }
 
 fn verdict(rules: &Rules, mode: Mode, call: &Call) -> Verdict {

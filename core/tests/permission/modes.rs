@@ -54,8 +54,50 @@ fn perm_2_accept_edits_runs_plain_file_commands_in_the_workspace() {
             expected,
             "{line}"
         );
+        assert_eq!(verdict(&rules, Mode::Auto, &call), expected, "{line}");
         let plain = verdict(&rules, Mode::Default, &call);
         assert_ne!(plain, Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_2_auto_accepts_edits_in_the_workspace_and_leaves_the_rest_to_rules_and_people() {
+    let none = Rules::default();
+    let rules = allow(&["Bash(make:*)", "Task"]);
+    for (tool, what, unasked, by_rule) in [
+        ("Edit", "/work/a", Verdict::Allow, Verdict::Allow),
+        ("Edit", "/extra/a", Verdict::Allow, Verdict::Allow),
+        ("Edit", "/etc/a", Verdict::Ask, Verdict::Ask),
+        ("Bash", "mkdir a", Verdict::Allow, Verdict::Allow),
+        ("Bash", "make all", Verdict::Ask, Verdict::Allow),
+        ("Bash", "curl x", Verdict::Ask, Verdict::Ask),
+        ("Task", "", Verdict::Ask, Verdict::Allow),
+        ("mcp__calc__add", "", Verdict::Ask, Verdict::Ask),
+        (
+            "Edit",
+            "/work/.claude/settings.json",
+            Verdict::Ask,
+            Verdict::Ask,
+        ),
+        (
+            "Edit",
+            "/work/.git/hooks/pre-commit",
+            Verdict::Ask,
+            Verdict::Ask,
+        ),
+        ("Edit", "/work/.mcp.json", Verdict::Ask, Verdict::Ask),
+        (
+            "Bash",
+            "touch .git/hooks/pre-push",
+            Verdict::Ask,
+            Verdict::Ask,
+        ),
+    ] {
+        let call = Call::new(tool, what);
+        for mode in [Mode::Auto, Mode::AcceptEdits] {
+            assert_eq!(verdict(&none, mode, &call), unasked, "{mode:?} {what}");
+            assert_eq!(verdict(&rules, mode, &call), by_rule, "{mode:?} {what}");
+        }
     }
 }
 

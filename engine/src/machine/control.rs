@@ -22,6 +22,7 @@ use crate::protocol::{
     reply::{Reply, ReplyError},
     request::Request,
 };
+use crate::settings::LoadedSettings;
 
 impl Engine {
     /// Handles a control request and replies: immediately, unless the reply has to wait for MCP servers.
@@ -87,6 +88,10 @@ impl Engine {
             Request::RenameSession { title, session_id } => {
                 return self.rename(id, &title, session_id.as_deref());
             }
+            Request::GenerateSessionTitle {
+                description,
+                persist,
+            } => self.generate_title(&description, persist),
             Request::ReadFile {
                 path,
                 max_bytes,
@@ -380,6 +385,11 @@ impl Engine {
         if mode == Mode::BypassPermissions && !may_bypass {
             let text = "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions";
             return Some(ReplyError::coded("bypass_not_launched", text));
+        }
+        let settings = self.prepared.as_ref().map(|it| &it.config.settings);
+        if mode == Mode::Auto && settings.is_some_and(LoadedSettings::disables_auto_mode) {
+            let text = "Cannot set permission mode to auto because settings disable it (`disableAutoMode`)";
+            return Some(ReplyError::coded("auto_mode_disabled", text));
         }
         None
     }

@@ -44,10 +44,11 @@ impl Engine {
         let given: Map<String, Value> = settings
             .decode()
             .map_err(|error| ReplyError::new(format!("the settings are no object: {error}")))?;
-        let unknown: Vec<&str> = given
-            .keys()
-            .map(String::as_str)
-            .filter(|key| !EFFECTIVE.contains(key))
+        // What is not there is off already: editors say so of modes that they know.
+        let is_off = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+        let unknown: Vec<&str> = (given.iter())
+            .filter(|(key, value)| !EFFECTIVE.contains(&key.as_str()) && !is_off(value))
+            .map(|(key, _)| key.as_str())
             .collect();
         if !unknown.is_empty() {
             let text = format!(

@@ -14,7 +14,8 @@ impl Engine {
         let effort = prepared.and_then(|it| it.spec().model.effort);
         json!({
             "effective": effective, "sources": sources,
-            "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name)},
+            "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name),
+                "ultracodeAvailable": false, "ultracodeRequested": false},
         })
     }
 

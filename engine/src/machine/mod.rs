@@ -42,6 +42,7 @@ mod session;
 mod shutdown;
 mod state;
 mod store_effects;
+mod titles;
 
 use std::{
     collections::{BTreeMap, VecDeque},

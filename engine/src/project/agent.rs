@@ -96,7 +96,7 @@ fn mode(fields: &Mapping) -> Result<Option<Mode>, FrontmatterError> {
             line,
             Problem::WrongKind {
                 key: key.to_string(),
-                wanted: "a permission mode: default, acceptEdits, plan, dontAsk or bypassPermissions",
+                wanted: "a permission mode: default, acceptEdits, auto, plan, dontAsk or bypassPermissions",
             },
         )),
     }

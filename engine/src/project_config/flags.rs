@@ -148,6 +148,10 @@ impl ProjectConfig {
                 .permission_mode
                 .unwrap_or(spec.policy.permissions.mode),
         };
+        let mode = match mode {
+            Mode::Auto if self.settings.disables_auto_mode() => Mode::Default,
+            mode => mode,
+        };
         let wants_bypass = mode == Mode::BypassPermissions;
         if wants_bypass && self.bypass_disabled {
             return Err(FlagsError::BypassDisabled);

@@ -278,6 +278,15 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
         Ok(Value::Object(reply)) => reply,
         _ => Map::new(),
     };
+    // No model judges calls in the mode `auto`, so that it does not depend on the model.
+    for model in reply
+        .get_mut("models")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        model["supportsAutoMode"] = true.into();
+    }
     let mut set = |name: &str, value: Value| {
         reply.insert(name.to_owned(), value);
     };

@@ -98,6 +98,13 @@ pub enum Request {
         /// The session that it is meant for; `None` for the running one.
         session_id: Option<String>,
     },
+    /// Make a title of a description of the work.
+    GenerateSessionTitle {
+        /// What the session is about.
+        description: String,
+        /// Whether the title is stored.
+        persist: bool,
+    },
     /// Read a file of the workspace.
     ReadFile {
         /// The file, relative to the working directory or absolute.
@@ -257,6 +264,16 @@ impl Request {
             "rename_session" => {
                 let Rename { title, session_id } = fields.all()?;
                 Self::RenameSession { title, session_id }
+            }
+            "generate_session_title" => {
+                let GenerateTitle {
+                    description,
+                    persist,
+                } = fields.all()?;
+                Self::GenerateSessionTitle {
+                    description,
+                    persist: persist.unwrap_or_default(),
+                }
             }
             "read_file" => {
                 let ReadFile {
@@ -449,6 +466,7 @@ mod tests {
             r#"{"subtype":"list_permission_rules"}"#,
             r#"{"subtype":"get_hooks_listing"}"#,
             r#"{"subtype":"rename_session","title":"t","source":"user"}"#,
+            r#"{"subtype":"generate_session_title","description":"Mend it.","persist":true}"#,
             r#"{"subtype":"read_file","path":"a.txt"}"#,
             r#"{"subtype":"file_suggestions","query":"he"}"#,
             r#"{"subtype":"seed_read_state","path":"a.txt","mtime":1}"#,

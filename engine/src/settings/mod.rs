@@ -141,6 +141,8 @@ pub struct Settings {
     pub hooks: HookSettings,
     /// Disables all hooks, of whatever source.
     pub disable_all_hooks: Option<bool>,
+    /// `"disable"`: the mode `auto` is `default`. Also accepted below `permissions`.
+    pub disable_auto_mode: Option<String>,
     /// A command that prints the API key for the model server.
     pub api_key_helper: Option<String>,
     /// The agent that the main thread runs as.
@@ -265,6 +267,15 @@ impl LoadedSettings {
         let command_line = command_line.map(|settings| (SandboxSource::Trusted, settings));
         let strongest_first = managed.into_iter().chain(command_line).chain(others);
         SandboxSettings::merged(strongest_first)
+    }
+
+    /// Whether a source disables the mode `auto`. A folder's files may do so whether or not the folder is trusted.
+    #[must_use]
+    pub fn disables_auto_mode(&self) -> bool {
+        let disables = |value: &Option<String>| value.as_deref() == Some("disable");
+        (self.sources.iter().map(|it| &it.settings)).any(|it| {
+            disables(&it.disable_auto_mode) || disables(&it.permissions.disable_auto_mode)
+        })
     }
 
     /// The output style named by the strongest source that names one, whether or not it exists.

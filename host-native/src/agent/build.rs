@@ -18,6 +18,7 @@ use windlass_core::{
     tool::ToolDefinition,
     tools::CoreTool,
 };
+use windlass_engine::settings::LoadedSettings;
 
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts, Project, builtin::Selection,
@@ -57,9 +58,13 @@ impl AgentBuilder {
             None => error.to_string(),
         };
         let layered = self.layered(&environment, complaint)?;
+        let is_auto_disabled = files.is_some_and(LoadedSettings::disables_auto_mode)
+            || (self.layers.iter())
+                .any(|it| it.settings.disable_auto_mode.as_deref() == Some("disable"));
         warnings.extend(layered.unusable.iter().map(complaint));
         let environment = with_directories(environment, &layered.directories);
-        spec.policy.permissions = self.permission_policy(spec.policy.permissions, layered)?;
+        spec.policy.permissions =
+            self.permission_policy(spec.policy.permissions, layered, is_auto_disabled)?;
         spec.model.catalogue = self.prices(spec.model.catalogue)?;
         if let Some(given) = self.budget {
             spec.policy.limits.max_budget = Some(dollars(given)?);
@@ -196,9 +201,13 @@ impl AgentBuilder {
         &self,
         policy: PermissionPolicy,
         layered: Layered,
+        is_auto_disabled: bool,
     ) -> Result<PermissionPolicy, BuildError> {
         let as_root = os::is_root();
-        let mode = self.mode.or(layered.mode).unwrap_or_default();
+        let mode = match self.mode.or(layered.mode).unwrap_or_default() {
+            Mode::Auto if is_auto_disabled => Mode::Default,
+            mode => mode,
+        };
         // A settings file that may set the mode may also allow it.
         let opened = self.bypass || self.mode.is_none() && layered.mode == Some(mode);
         if mode == Mode::BypassPermissions {

@@ -70,6 +70,7 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
             json!({"subtype": "list_permission_rules"}),
             json!({"subtype": "get_hooks_listing"}),
             json!({"subtype": "rename_session", "title": "My title"}),
+            json!({"subtype": "apply_flag_settings", "settings": {"ultracode": false, "fastMode": null}}),
             json!({"subtype": "file_suggestions", "query": "he"}),
             json!({"subtype": "seed_read_state", "path": "x", "mtime": 1}),
             json!({"subtype": "reload_skills"}),
@@ -495,4 +496,39 @@ async fn hook_1_the_hooks_there_are_can_be_listed_with_their_sources_and_what_ke
     assert_eq!(listed["policy"]["allDisabled"], true);
     assert_eq!(listed["policy"]["policyHookCount"], 2);
     assert_eq!(listed["hooks"][0]["disabled"], true);
+}
+
+#[tokio::test]
+async fn sess_5_a_title_is_made_without_a_model_and_kept_if_that_is_wanted() {
+    let mut sdk = Sdk::start(&[], json!([says("Done.")]));
+    sdk.initialize(json!({})).await;
+    sdk.prompt("go").await;
+    sdk.first("result").await;
+    let mut title_of = async |description: &str, persist: bool| {
+        let request = json!({"subtype": "generate_session_title", "description": description, "persist": persist});
+        sdk.request(request).await["response"]["title"].clone()
+    };
+    assert_eq!(title_of("  \n", true).await, json!(null));
+    assert_eq!(title_of("Only asked.", false).await, "Only asked.");
+    assert_eq!(
+        title_of("# Mend the parser\nIt fails.", true).await,
+        "Mend the parser"
+    );
+    assert_eq!(sdk.bodies().len(), 1, "no request was made for it");
+    let folder = sdk.folder.clone();
+    sdk.close().await;
+    let mut transcripts = Vec::new();
+    for project in std::fs::read_dir(folder.path().join(".config/projects")).unwrap() {
+        for file in std::fs::read_dir(project.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|it| it == "jsonl") {
+                transcripts.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let [transcript] = transcripts.as_slice() else {
+        panic!("one session: {transcripts:?}");
+    };
+    let summary = windlass::store::Summary::read(transcript);
+    assert_eq!(summary.name(), Some("Mend the parser"));
 }

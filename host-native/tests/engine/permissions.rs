@@ -286,3 +286,61 @@ async fn perm_16_bypassing_asks_nobody_and_deny_rules_hold() {
     assert_eq!(denials[0]["tool_use_id"], "toolu_2_1", "{denials}");
     sdk.model.verify().unwrap();
 }
+
+#[tokio::test]
+async fn perm_2_auto_is_told_and_what_no_rule_covers_is_denied_without_a_person() {
+    let edit = calls(
+        "Write",
+        json!({"file_path": "${cwd}/a.txt", "content": "a"}),
+    );
+    let hook = calls(
+        "Write",
+        json!({"file_path": "${cwd}/.git/hooks/pre-commit", "content": "x"}),
+    );
+    let make = calls("Bash", json!({"command": "make all"}));
+    let denied =
+        json!({"tool_results": [{"contains": "no permission rule covers it", "is_error": true}]});
+    let mut sdk = Sdk::start(
+        &["--permission-mode=auto"],
+        json!([
+            edit,
+            touch(),
+            make,
+            expecting(hook, denied),
+            says("Some of it.")
+        ]),
+    );
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    assert_eq!(all(&frames, "system init")[0]["permissionMode"], "auto");
+    let denials = frames.last().unwrap()["permission_denials"].clone();
+    let tools: Vec<_> = denials.as_array().unwrap().iter().collect();
+    assert_eq!(tools.len(), 2, "{denials}");
+    let folder = sdk.folder.path();
+    assert!(folder.join("a.txt").exists() && folder.join("made.txt").exists());
+    assert!(!folder.join(".git").exists());
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn perm_2_auto_is_set_while_a_session_runs_and_settings_can_disable_it() {
+    let mut sdk = Sdk::start(&[], json!([says("One."), says("Two.")]));
+    sdk.initialize(json!({})).await;
+    let set = json!({"subtype": "set_permission_mode", "mode": "auto"});
+    assert_eq!(sdk.request(set.clone()).await["response"]["mode"], "auto");
+    sdk.prompt("go").await;
+    assert_eq!(sdk.first("system init").await["permissionMode"], "auto");
+
+    for settings in [
+        r#"{"disableAutoMode": "disable"}"#,
+        r#"{"permissions": {"disableAutoMode": "disable", "defaultMode": "auto"}}"#,
+    ] {
+        let flags = ["--permission-mode=auto", "--settings", settings];
+        let mut sdk = Sdk::start(&flags, json!([says("One.")]));
+        sdk.initialize(json!({})).await;
+        let refused = sdk.request(set.clone()).await["error"].to_string();
+        assert!(refused.contains("disableAutoMode"), "{refused}");
+        sdk.prompt("go").await;
+        assert_eq!(sdk.first("system init").await["permissionMode"], "default");
+    }
+}

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     permission::{
-        Mode, PathFact, PolicyContext, Rule, Specifier, glob,
+        PathFact, PolicyContext, Rule, Specifier, glob,
         path::{is_under, lexical},
         path_pattern,
     },
@@ -129,7 +129,7 @@ fn may_run<'r>(
         return Some(AllowReason::Rule(rule));
     }
     // Commands started by another program cannot be judged here.
-    if policy.mode() == Mode::AcceptEdits
+    if policy.mode().accepts_edits()
         && !part.command.by_others
         && edits_workspace(part, policy, facts)
     {
@@ -211,7 +211,7 @@ fn may_open<'r>(
     if reads {
         return (real == "/dev/null").then_some(AllowReason::Harmless);
     }
-    let accepted = policy.mode() == Mode::AcceptEdits && policy.in_workspace(real);
+    let accepted = policy.mode().accepts_edits() && policy.in_workspace(real);
     accepted.then_some(AllowReason::Mode)
 }
 

@@ -96,6 +96,12 @@ pub(super) struct Rename {
 }
 
 #[derive(Deserialize)]
+pub(super) struct GenerateTitle {
+    pub(super) description: String,
+    pub(super) persist: Option<bool>,
+}
+
+#[derive(Deserialize)]
 pub(super) struct ReadFile {
     pub(super) path: String,
     pub(super) max_bytes: Option<u64>,
