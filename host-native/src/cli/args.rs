@@ -53,9 +53,44 @@ pub(crate) enum Command {
     /// Write plugins, and see what one is before it is trusted.
     #[command(subcommand)]
     Plugin(PluginCommand),
+    /// An agent for editors (Zed and others): speaks the Agent Client Protocol on standard input and output.
+    Acp(Box<AcpArgs>),
+    /// Where the key for the model server comes from.
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// A model for tests that says what a script tells it to.
     #[command(subcommand)]
     Model(ModelCommand),
+}
+
+/// An agent for editors.
+#[derive(Debug, Args)]
+pub(crate) struct AcpArgs {
+    /// The model of new sessions: as the API names it, or the short name of a family (opus, sonnet, haiku).
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuthCommand {
+    /// Say which key is used; fails if there is none.
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// There is no sign-in: says what to do instead.
+    #[command(hide = true)]
+    Login,
+    /// There is no sign-in: says what to do instead.
+    #[command(hide = true)]
+    Logout,
 }
 
 #[derive(Debug, Subcommand)]
@@ -252,7 +287,7 @@ pub(crate) struct RunArgs {
 /// What may run.
 #[derive(Debug, Args)]
 pub(crate) struct PermissionArgs {
-    /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
+    /// What happens to calls that no rule decides: default, acceptEdits, auto, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) permission_mode: Option<Mode>,
 

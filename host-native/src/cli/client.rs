@@ -36,8 +36,10 @@ pub(crate) enum EngineEvent {
     Question(Question),
     /// Nothing is pending any more.
     Idle,
-    /// A session can start.
-    Ready,
+    /// A session can start, with what the engine offers.
+    Ready(RawJson),
+    /// The answer to another request, by the request's id.
+    Reply(String, Result<RawJson, String>),
     /// No session can start, for this reason.
     Refused(String),
 }
@@ -78,7 +80,12 @@ impl Client {
 
     /// Sends a prompt.
     pub(crate) fn prompt(&self, text: &str) {
-        let message = json!({"role": "user", "content": text});
+        self.prompt_with(&text.into());
+    }
+
+    /// Sends a prompt of these contents: a text, or blocks.
+    pub(crate) fn prompt_with(&self, content: &Value) {
+        let message = json!({"role": "user", "content": content});
         self.send(&json!({"type": "user", "message": message, "parent_tool_use_id": null, "session_id": ""}));
     }
 
@@ -117,10 +124,12 @@ impl Client {
         let _ = self.engine.await;
     }
 
-    fn request(&mut self, request: &Value) {
+    /// Sends a request and returns its id.
+    pub(crate) fn request(&mut self, request: &Value) -> String {
         self.requests += 1;
         let id = format!("request-{}", self.requests);
         self.send(&json!({"type": "control_request", "request_id": id, "request": request}));
+        id
     }
 
     fn send(&self, frame: &Value) {
@@ -170,7 +179,7 @@ async fn read(
                 questions.withdraw(&frame.request_id);
                 None
             }
-            "control_response" => frame.response.and_then(Response::event),
+            "control_response" => frame.response.map(Response::event),
             "keep_alive" | "transcript_mirror" => None,
             "system" if frame.subtype == "session_state_changed" => {
                 (frame.state == "idle").then_some(EngineEvent::Idle)
@@ -211,21 +220,27 @@ struct Frame {
     response: Option<Response>,
 }
 
-/// The fields that are read of a response. Only the response to the first request says whether there is a session.
+/// The fields that are read of a response. That to the first request says whether there is a session.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Response {
     subtype: String,
     request_id: String,
     error: String,
+    response: Option<RawJson>,
 }
 
 impl Response {
-    fn event(self) -> Option<EngineEvent> {
-        (self.request_id == INITIALIZE).then(|| match self.subtype.as_str() {
-            "error" => EngineEvent::Refused(self.error),
-            _ => EngineEvent::Ready,
-        })
+    fn event(self) -> EngineEvent {
+        let answer = match self.subtype.as_str() {
+            "error" => Err(self.error),
+            _ => Ok(self.response.unwrap_or_else(RawJson::empty_object)),
+        };
+        match (self.request_id == INITIALIZE, answer) {
+            (true, Ok(offer)) => EngineEvent::Ready(offer),
+            (true, Err(problem)) => EngineEvent::Refused(problem),
+            (false, answer) => EngineEvent::Reply(self.request_id, answer),
+        }
     }
 }
 

@@ -69,7 +69,8 @@ pub(crate) fn permissions_only(args: &PermissionArgs) -> Result<Launch, StartErr
     Ok(with_permissions(launch, args))
 }
 
-fn with_permissions(mut launch: Launch, args: &PermissionArgs) -> Launch {
+/// Adds what else follows from the permission arguments.
+pub(crate) fn with_permissions(mut launch: Launch, args: &PermissionArgs) -> Launch {
     launch.trust = match args.trust {
         true => ProjectTrust::Everything,
         false => ProjectTrust::Nothing,
@@ -79,7 +80,7 @@ fn with_permissions(mut launch: Launch, args: &PermissionArgs) -> Launch {
 }
 
 /// The permission arguments as flags.
-fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
+pub(crate) fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
     let names = |names: &String| -> Vec<String> {
         let names = names.split(',').map(|name| name.trim().to_owned());
         names.filter(|name| !name.is_empty()).collect()

@@ -1,7 +1,9 @@
 //! The command line: input, output and exit codes.
 
+mod acp;
 mod args;
 mod asked_for;
+mod auth;
 mod call;
 mod choices;
 mod client;
@@ -39,7 +41,7 @@ mod trust_question;
 
 use std::{future::Future, io, process::ExitCode, time::Duration};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use windlass::warning::warn;
 
 use self::{
@@ -90,7 +92,7 @@ pub(crate) fn main() -> ExitCode {
     if let Some(code) = engine::serve_if_asked() {
         return code;
     }
-    let line = match CommandLine::try_parse() {
+    let line = match auth::command_line() {
         Ok(line) => line,
         Err(error) => {
             // Prints help or usage; a closed pipe does not matter.
@@ -112,6 +114,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Permissions(command)) => permissions::permissions(command),
         Some(Command::Sessions(command)) => on_runtime(sessions::sessions(command)),
         Some(Command::Plugin(command)) => on_runtime(plugin::plugin(command)),
+        Some(Command::Acp(args)) => on_runtime(acp::acp(*args)),
+        Some(Command::Auth(command)) => auth::auth(command),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };
     match done {

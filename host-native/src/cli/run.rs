@@ -184,13 +184,15 @@ impl Run<'_> {
             }
             EngineEvent::Question(question) => self.ask(question, stops).await,
             EngineEvent::Refused(problem) => Err(EarlyEnd::Refused(problem)),
-            EngineEvent::Ready => {
+            EngineEvent::Ready(_) => {
                 if let Some(trusted) = self.trusted.take() {
                     trusted.note();
                 }
                 self.is_idle = !self.is_answering;
                 Ok(())
             }
+            // Nothing waits for the answer to an interrupt.
+            EngineEvent::Reply(..) => Ok(()),
             // Before the first result, this only means that nothing has started yet.
             EngineEvent::Idle if self.is_answering => Ok(()),
             EngineEvent::Idle => {

@@ -314,3 +314,44 @@ fn doctor_reports_and_its_exit_code_tells() {
     assert!(!done.stdout.contains("set ANTHROPIC_API_KEY"), "{done:?}");
     assert!(done.stdout.contains("write http://localhost:1"), "{done:?}");
 }
+
+#[test]
+fn auth_status_says_where_the_key_comes_from_and_not_what_it_is() {
+    const KEY: &str = "sk-canary-of-the-status";
+    let windlass = Windlass::new();
+    for (variables, code, source) in [
+        (
+            &[("ANTHROPIC_API_KEY", KEY)][..],
+            0,
+            Some("ANTHROPIC_API_KEY"),
+        ),
+        (
+            &[("ANTHROPIC_AUTH_TOKEN", KEY)],
+            0,
+            Some("ANTHROPIC_AUTH_TOKEN"),
+        ),
+        (&[], 1, None),
+    ] {
+        for args in [
+            &["auth", "status", "--json"][..],
+            &["--settings", "{}", "auth", "status", "--json"],
+            &["auth", "status"],
+        ] {
+            let mut command = windlass.command(args);
+            command.env_remove("ANTHROPIC_API_KEY");
+            command.envs(variables.iter().copied());
+            let done = Done::of(&command.output().unwrap());
+            assert_eq!(done.code, Some(code), "{args:?}: {done:?}");
+            assert!(
+                !done.stdout.contains(KEY) && !done.stderr.contains(KEY),
+                "{done:?}"
+            );
+            if args.last() == Some(&"--json") {
+                let status: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+                assert_eq!(status["loggedIn"], source.is_some(), "{status}");
+                assert_eq!(status["apiKeySource"].as_str(), source, "{status}");
+            }
+        }
+    }
+    refused(&["auth", "login"], "ANTHROPIC_API_KEY");
+}

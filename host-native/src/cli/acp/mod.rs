@@ -1,0 +1,51 @@
+//! `windlass acp`: an agent for editors. It speaks the Agent Client Protocol (ACP, version 1) on standard input and output.
+//!
+//! Each session is an engine of its own in this process, with the editor in the place of the person at a terminal:
+//!
+//! ```text
+//! editor ─▶ connection ─▶ Sessions ─▶ Session ─▶ Client ─▶ engine
+//!    ◀───── updates, questions ────────┘   ◀──── frames ─────┘
+//! ```
+//!
+//! Files are read and written by the tools of the engine, and commands run where the engine runs them: the file and terminal
+//! methods of editors are not used, so what rules, hooks and the sandbox say holds as on the command line.
+
+mod connection;
+mod content;
+mod history;
+mod launch;
+mod options;
+mod permission;
+mod rpc;
+mod session;
+mod sessions;
+mod tool_call;
+mod update;
+
+use std::sync::Arc;
+
+use self::sessions::Sessions;
+use super::{
+    Exit,
+    args::AcpArgs,
+    signals::{Stop, watch},
+    start_error::StartError,
+};
+
+/// Serves an editor until its input ends or a signal arrives; then all sessions are closed.
+///
+/// # Errors
+/// [`StartError`]: signals cannot be watched.
+pub(super) async fn acp(args: AcpArgs) -> Result<Exit, StartError> {
+    let mut stops = watch().map_err(StartError::Runtime)?;
+    let sessions = Arc::new(Sessions::new(args));
+    let exit = tokio::select! {
+        () = connection::serve(sessions.clone()) => Exit::Done,
+        Ok(()) = stops.changed() => match *stops.borrow() {
+            Stop::No => Exit::Failed, // it has changed
+            Stop::Orderly(signal) | Stop::Now(signal) => Exit::Signal(signal),
+        },
+    };
+    sessions.close_all().await;
+    Ok(exit)
+}
