@@ -126,6 +126,22 @@ pub fn sdks() -> PathBuf {
     directory
 }
 
+/// The directory of the packages that stand in for editors: `$WINDLASS_EDITORS`, else `editors` in the target directory.
+///
+/// # Panics
+/// When they are not installed, with the command that does.
+#[must_use]
+pub fn editors() -> PathBuf {
+    let directory = env::var_os("WINDLASS_EDITORS")
+        .map_or_else(|| target_directory().join("editors"), PathBuf::from);
+    assert!(
+        directory.join("node_modules").is_dir(),
+        "the packages of tests/editors are not in {}: run `cargo xtask setup` first",
+        directory.display()
+    );
+    directory
+}
+
 /// The root of the repository.
 #[must_use]
 pub fn repository() -> &'static Path {

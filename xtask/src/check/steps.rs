@@ -76,6 +76,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let chromium = setup::chromium(workspace)?;
     let registry = setup::registry(workspace)?;
     let sdks = sdk::ensure(workspace)?;
+    let editors = setup::editors::ensure(workspace)?;
     let plugins = plugins::build(workspace)?;
     let windlass = workspace.build_windlass()?;
     plugins::build_rust(workspace, &windlass, &plugins)?;
@@ -87,6 +88,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
         .env("WINDLASS_CHROMIUM", chromium)
         .env("WINDLASS_REGISTRY", registry)
         .env("WINDLASS_SDKS", &sdks.directory)
+        .env("WINDLASS_EDITORS", editors)
         .env("WINDLASS_PLUGINS", plugins)
         .envs(workspace.wasm_variable()?)
         .env("WINDLASS_BINARY", windlass);

@@ -3,6 +3,7 @@
 
 pub(crate) mod apt;
 mod debian;
+pub(crate) mod editors;
 pub(crate) mod languages;
 mod machine;
 pub(crate) mod npm;
@@ -31,6 +32,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::cargo_nextest(workspace)?;
     npm::packages(workspace)?;
     sdk::ensure(workspace)?;
+    editors::ensure(workspace)?;
     languages::ensure(workspace)?;
     clang(workspace)?;
     chromium(workspace)?;

@@ -64,6 +64,36 @@ pub(crate) fn bundlers(workspace: &Workspace) -> Result<PathBuf> {
     Ok(directory)
 }
 
+/// Installs the packages pinned by the lists in the folder `lists` of the workspace below `directory`, unless they already match.
+pub(super) fn from_list(
+    workspace: &Workspace,
+    lists: &str,
+    directory: &Path,
+    options: &[&str],
+    step: &str,
+) -> Result<()> {
+    node()?;
+    let lists = workspace.root.join(lists);
+    let read = |name: &str| {
+        let path = lists.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let wanted = read("package-lock.json")?;
+    if is_installed(directory, &wanted) {
+        return Ok(());
+    }
+    progress::step(step, || {
+        fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create {}", directory.display()))?;
+        for name in ["package.json", "package-lock.json"] {
+            let path = directory.join(name);
+            fs::write(&path, read(name)?)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        install(workspace, directory, &wanted, options)
+    })
+}
+
 /// Whether the packages of a lock file are already installed below `directory`.
 pub(super) fn is_installed(directory: &Path, lock: &str) -> bool {
     fs::read_to_string(directory.join(INSTALLED)).is_ok_and(|text| text == lock)

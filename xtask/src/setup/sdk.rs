@@ -155,26 +155,8 @@ fn node(workspace: &Workspace, directory: &Path) -> Result<()> {
 
 /// Installs the Node packages pinned by `tests/sdk` below `directory`.
 fn from_list(workspace: &Workspace, directory: &Path, options: &[&str]) -> Result<()> {
-    npm::node()?;
-    let lists = workspace.root.join("tests/sdk");
-    let read = |name: &str| {
-        let path = lists.join(name);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
-    let wanted = read("package-lock.json")?;
-    if npm::is_installed(directory, &wanted) {
-        return Ok(());
-    }
-    progress::step("install the official TypeScript SDK", || {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("cannot create {}", directory.display()))?;
-        for name in ["package.json", "package-lock.json"] {
-            let path = directory.join(name);
-            fs::write(&path, read(name)?)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        npm::install(workspace, directory, &wanted, options)
-    })
+    let step = "install the official TypeScript SDK";
+    npm::from_list(workspace, "tests/sdk", directory, options, step)
 }
 
 #[cfg(test)]
