@@ -1,5 +1,5 @@
 // What a person does in an editor, with any agent that speaks ACP: `node scenario.mjs DIRECTORY PROGRAM [ARGUMENT ...]`.
-// The model of `script.json` answers.
+// The model of `scenario.json` answers.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

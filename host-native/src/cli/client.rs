@@ -116,12 +116,23 @@ impl Client {
         }
     }
 
+    /// Why the engine has ended without being told to, in words.
+    pub(crate) async fn why_ended(&mut self) -> String {
+        match (&mut self.engine).await {
+            Ok(Err(error)) => error.to_string(),
+            _ => "the engine has ended".to_owned(),
+        }
+    }
+
     /// Stops everything at once.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         drop(self.events);
-        // The result does not matter, since it was stopped.
-        let _ = self.engine.await;
+        // Whoever was told why it has ended has its result already.
+        if !self.engine.is_finished() {
+            // The result does not matter, since it was stopped.
+            let _ = self.engine.await;
+        }
     }
 
     /// Sends a request and returns its id.

@@ -15,20 +15,20 @@ use windlass::model_server::ModelServer;
 use windlass_testkit::Script;
 use windlass_tests::artefacts;
 
-/// A folder with everything that an agent sees of the machine, and the model of `tests/editors/script.json`.
+/// A folder with everything that an agent sees of the machine, and a model that follows a script of `tests/editors`.
 struct Stage {
     root: TempDir,
     model: ModelServer,
 }
 
 impl Stage {
-    fn new() -> Self {
+    fn new(script: &str) -> Self {
         let root = TempDir::with_prefix("windlass-editors-").unwrap();
         for directory in ["work", "home", "configuration"] {
             fs::create_dir(root.path().join(directory)).unwrap();
         }
         let cwd = root.path().canonicalize().unwrap().join("work");
-        let text = fs::read_to_string(editors().join("script.json")).unwrap();
+        let text = fs::read_to_string(editors().join(script)).unwrap();
         let cwd = cwd.to_string_lossy();
         let script = Script::parse_with(&text, &[("cwd", &cwd)]).unwrap();
         let model = ModelServer::start(script).unwrap();
@@ -111,13 +111,13 @@ fn own_agent() -> Vec<OsString> {
 
 #[test]
 fn an_editor_works_with_windlass_directly() {
-    let stage = Stage::new();
+    let stage = Stage::new("scenario.json");
     passes(&stage.run("scenario.mjs", &own_agent()));
 }
 
 #[test]
 fn an_editor_works_with_the_unmodified_adapter_of_the_sdk() {
-    let stage = Stage::new();
+    let stage = Stage::new("scenario.json");
     let adapter = artefacts::editors()
         .join("node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js");
     let agent = vec![artefacts::newer_node().into(), adapter.into()];
@@ -126,6 +126,12 @@ fn an_editor_works_with_the_unmodified_adapter_of_the_sdk() {
 
 #[test]
 fn what_is_no_message_of_the_protocol_gets_one_clear_error() {
-    let stage = Stage::new();
+    let stage = Stage::new("scenario.json");
     passes(&stage.run("wrong.mjs", &own_agent()));
+}
+
+#[test]
+fn a_plan_is_approved_in_the_editor_and_what_is_allowed_lasts_for_the_session() {
+    let stage = Stage::new("plan.json");
+    passes(&stage.run("plan.mjs", &own_agent()));
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader, stdin, stdout};
+use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
 use super::{
-    rpc::{Editor, Incoming, Responder, RpcError, params, write},
+    rpc::{Editor, Incoming, Responder, RpcError, params},
     session::Command,
     sessions::Sessions,
 };
@@ -18,22 +18,8 @@ use super::{
 /// The version of the protocol.
 const VERSION: u32 = 1;
 
-/// Answers the editor until its input ends.
-pub(super) async fn serve(sessions: Arc<Sessions>) {
-    let (editor, lines) = Editor::new();
-    let editor = Arc::new(editor);
-    let reading = read(sessions, editor);
-    let writing = write(lines, stdout());
-    tokio::pin!(reading, writing);
-    tokio::select! {
-        // What was answered last is written as well: the lines end once nobody holds the way to the editor.
-        () = &mut reading => {}
-        // The editor reads no more.
-        _ = &mut writing => {}
-    }
-}
-
-async fn read(sessions: Arc<Sessions>, editor: Arc<Editor>) {
+/// Reads what the editor wants until its input ends.
+pub(super) async fn read(sessions: &Arc<Sessions>, editor: Arc<Editor>) {
     let mut lines = BufReader::new(stdin()).lines();
     // Input that cannot be read counts as ended.
     while let Ok(Some(line)) = lines.next_line().await {
@@ -43,9 +29,9 @@ async fn read(sessions: Arc<Sessions>, editor: Arc<Editor>) {
         match Incoming::read(&line) {
             Ok(Incoming::Request(id, method, params)) => {
                 let responder = Responder::new(editor.clone(), id);
-                request(&sessions, &editor, &method, params, responder);
+                request(sessions, &editor, &method, params, responder);
             }
-            Ok(Incoming::Notification(method, params)) => notification(&sessions, &method, params),
+            Ok(Incoming::Notification(method, params)) => notification(sessions, &method, params),
             Ok(Incoming::Response(id, answer)) => editor.answered(id, answer),
             Err((id, error)) => editor.respond(&id, Err(error)),
         }
@@ -65,18 +51,16 @@ fn request(
         // Nobody signs in here: the key is in the environment.
         "authenticate" => responder.respond(Ok(json!({}))),
         "session/new" => drop(tokio::spawn(async move {
-            let begun = match params(given) {
-                Ok(given) => sessions.begin(given, editor).await,
-                Err(error) => Err(error),
-            };
-            responder.respond(begun);
+            match params(given) {
+                Ok(given) => sessions.begin(given, editor, responder).await,
+                Err(error) => responder.respond(Err(error)),
+            }
         })),
         "session/load" => drop(tokio::spawn(async move {
-            let loaded = match params(given) {
-                Ok(given) => sessions.load(given, editor).await,
-                Err(error) => Err(error),
-            };
-            responder.respond(loaded);
+            match params(given) {
+                Ok(given) => sessions.load(given, editor, responder).await,
+                Err(error) => responder.respond(Err(error)),
+            }
         })),
         "session/list" => drop(tokio::spawn(async move {
             let listed = match params(given) {

@@ -10,11 +10,13 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{RawJson, permission::Mode};
+use windlass_core::permission::Mode;
 
 use super::{
     content::message_content,
-    options::{Choices, MODE, MODEL, Model},
+    offer::ready,
+    options::{Choices, MODE, MODEL},
+    outcome::{outcome, stopped},
     permission,
     rpc::{Editor, Responder, RpcError, params},
     update::Translator,
@@ -35,6 +37,8 @@ pub(super) enum Command {
     Cancel,
     /// Change the permission mode.
     SetMode(Value, Responder),
+    /// Tell the editor which commands there are: it knows of the session now.
+    ShowCommands,
     /// Change an option.
     SetOption(Value, Responder),
     /// End, and say so.
@@ -57,7 +61,7 @@ impl Handle {
             | Command::SetOption(_, responder) => {
                 responder.respond(Err(RpcError::failed("the session has ended")));
             }
-            Command::Cancel | Command::Close(_) => {}
+            Command::Cancel | Command::ShowCommands | Command::Close(_) => {}
         }
     }
 
@@ -105,23 +109,6 @@ pub(super) struct Session {
     awaited: HashMap<String, Awaited>,
 }
 
-/// What an engine says when it is ready.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Offer {
-    current_permission_mode: Option<Mode>,
-    models: Vec<Model>,
-    commands: Vec<OfferedCommand>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct OfferedCommand {
-    name: String,
-    description: String,
-    argument_hint: String,
-}
-
 impl Session {
     /// Waits until the engine is ready.
     ///
@@ -134,36 +121,21 @@ impl Session {
         allows_bypass: bool,
         editor: Arc<Editor>,
     ) -> Result<Self, RpcError> {
-        client.initialize();
-        let asked = client.request(&json!({"subtype": "get_settings"}));
-        let mut offer = Offer::default();
-        let model = loop {
-            match client.next().await {
-                Some(EngineEvent::Ready(ready)) => offer = ready.decode().unwrap_or_default(),
-                Some(EngineEvent::Reply(id, Ok(settings))) if id == asked => {
-                    break model_of(&settings);
-                }
-                Some(EngineEvent::Refused(problem) | EngineEvent::Reply(_, Err(problem))) => {
-                    client.stop().await;
-                    return Err(RpcError::failed(problem));
-                }
-                Some(_) => {}
-                None => {
-                    let ended = client.ended().await;
-                    let problem = ended.err().map(|error| error.to_string());
-                    let problem = problem.unwrap_or_else(|| "the engine has ended".to_owned());
-                    return Err(RpcError::failed(problem));
-                }
+        let offered = ready(&mut client, allows_bypass).await;
+        let (choices, commands) = match offered {
+            Ok(offered) => offered,
+            Err(error) => {
+                client.stop().await;
+                return Err(error);
             }
         };
-        let mode = offer.current_permission_mode.unwrap_or_default();
         Ok(Self {
             id,
             cwd: cwd.to_owned(),
             editor,
             client,
-            choices: Choices::new(mode, model, offer.models, allows_bypass),
-            commands: offer.commands.into_iter().map(available).collect(),
+            choices,
+            commands,
             translator: Translator::new(cwd.to_owned()),
             turn: None,
             waiting: VecDeque::new(),
@@ -194,11 +166,6 @@ impl Session {
     }
 
     async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        let offered = std::mem::take(&mut self.commands);
-        let update = json!({
-            "sessionUpdate": "available_commands_update", "availableCommands": offered,
-        });
-        self.show(&update);
         let closing = loop {
             tokio::select! {
                 event = self.client.next() => match event {
@@ -240,6 +207,11 @@ impl Session {
             }
             Command::Prompt(given, responder) => self.answer(given, responder),
             Command::Cancel => self.cancel(),
+            Command::ShowCommands => {
+                let commands = std::mem::take(&mut self.commands);
+                let kind = "available_commands_update";
+                self.show(&json!({"sessionUpdate": kind, "availableCommands": commands}));
+            }
             Command::SetMode(given, responder) => match params::<SetMode>(given) {
                 Ok(set) => self.set_mode(&set.mode_id, false, responder),
                 Err(error) => responder.respond(Err(error)),
@@ -405,44 +377,6 @@ struct SetMode {
 struct SetOption {
     config_id: String,
     value: Value,
-}
-
-/// The answer to a prompt.
-fn stopped(reason: &str) -> Value {
-    json!({ "stopReason": reason })
-}
-
-/// How a turn has ended, by its result.
-fn outcome(result: &Value) -> Result<&'static str, RpcError> {
-    match (result["subtype"].as_str(), result["stop_reason"].as_str()) {
-        (Some("error_max_turns"), _) => Ok("max_turn_requests"),
-        (_, Some("refusal")) => Ok("refusal"),
-        _ if result["is_error"] == true => {
-            let said = result["result"].as_str().map(ToOwned::to_owned);
-            let errors = result["errors"].as_array().map(|errors| {
-                let errors = errors.iter().filter_map(Value::as_str);
-                errors.collect::<Vec<_>>().join("; ")
-            });
-            Err(RpcError::failed(said.or(errors).unwrap_or_default()))
-        }
-        (_, Some("max_tokens")) => Ok("max_tokens"),
-        _ => Ok("end_turn"),
-    }
-}
-
-/// The model in force, from the settings that the engine reports.
-fn model_of(settings: &RawJson) -> String {
-    let settings: Value = settings.decode().unwrap_or_default();
-    let model = settings["applied"]["model"].as_str();
-    model.unwrap_or_default().to_owned()
-}
-
-fn available(command: OfferedCommand) -> Value {
-    let mut available = json!({"name": command.name, "description": command.description});
-    if !command.argument_hint.is_empty() {
-        available["input"] = json!({"hint": command.argument_hint});
-    }
-    available
 }
 
 fn unknown(what: &str, name: &str) -> RpcError {

@@ -18,8 +18,8 @@ use windlass_engine::protocol::flags::Flags;
 use super::{
     history,
     launch::{Server, Wanted, launch},
-    rpc::{Editor, RpcError},
-    session::{Handle, Session},
+    rpc::{Editor, Responder, RpcError},
+    session::{Command, Handle, Session},
 };
 use crate::cli::{args::AcpArgs, client::Client, keys::variable, start_error::StartError};
 
@@ -73,53 +73,63 @@ impl Sessions {
         open.ok_or_else(|| RpcError::not_found(format!("there is no open session {id}")))
     }
 
-    /// Begins a new session.
-    ///
-    /// # Errors
-    /// It cannot begin, for the reason that is said.
+    /// Begins a new session, or answers why it cannot begin.
     pub(super) async fn begin(
         &self,
         request: NewSession,
         editor: Arc<Editor>,
-    ) -> Result<Value, RpcError> {
-        let wanted = request.wanted(None);
-        let id = fresh_id()?;
-        let session = self.start(&wanted, id, editor).await?;
-        let mut begun = session.offer();
-        begun["sessionId"] = session.id().into();
-        self.run(session);
-        Ok(begun)
+        responder: Responder,
+    ) {
+        let begun = async {
+            let id = fresh_id()?;
+            self.start(&request.wanted(None), id, editor).await
+        };
+        match begun.await {
+            Ok(session) => {
+                let mut answer = session.offer();
+                answer["sessionId"] = session.id().into();
+                self.run(session, answer, responder);
+            }
+            Err(error) => responder.respond(Err(error)),
+        }
     }
 
-    /// Takes up a session that was stored, and tells the editor what was said in it.
-    ///
-    /// # Errors
-    /// It does not exist, or cannot be continued.
+    /// Takes up a session that was stored, and tells the editor what was said in it; or answers why that cannot be.
     pub(super) async fn load(
         &self,
         request: LoadSession,
         editor: Arc<Editor>,
-    ) -> Result<Value, RpcError> {
+        responder: Responder,
+    ) {
+        match self.loaded(request, editor).await {
+            Ok(session) => {
+                let answer = session.offer();
+                self.run(session, answer, responder);
+            }
+            Err(error) => responder.respond(Err(error)),
+        }
+    }
+
+    async fn loaded(&self, request: LoadSession, editor: Arc<Editor>) -> Result<Session, RpcError> {
         let unknown = || {
             let id = &request.session_id;
             RpcError::not_found(format!("this folder has no session {id}"))
         };
         let id = Uuid::try_parse(&request.session_id).map_err(|_| unknown())?;
-        let wanted = request.session.wanted(Some(id));
-        let stored = store(&wanted.cwd)?.load(id, None).await.map_err(failed)?;
+        let stored = store(&request.session.cwd)?;
+        let stored = stored.load(id, None).await.map_err(failed)?;
         let transcript = stored.ok_or_else(unknown)?.text;
         // It may be open in this process, which holds its transcript.
         let earlier = self.open().remove(&request.session_id);
         if let Some(earlier) = earlier {
             earlier.close().await;
         }
+        let wanted = request.session.wanted(Some(id));
         let session = self.start(&wanted, id, editor).await?;
         for update in history::updates(&String::from_utf8_lossy(&transcript), &wanted.cwd) {
             session.show(&update);
         }
-        let loaded = session.offer();
-        self.run(session);
-        Ok(loaded)
+        Ok(session)
     }
 
     /// Lists the stored sessions of a folder.
@@ -182,11 +192,13 @@ impl Sessions {
         Session::begin(client, id.to_string(), &wanted.cwd, allows_bypass, editor).await
     }
 
-    /// Lets a session run by itself.
-    fn run(&self, session: Session) {
+    /// Lets a session run by itself, and tells the editor of it.
+    fn run(&self, session: Session, answer: Value, responder: Responder) {
         let id = session.id().to_owned();
         let handle = session.spawn();
-        self.open().insert(id, handle);
+        self.open().insert(id, handle.clone());
+        responder.respond(Ok(answer));
+        handle.tell(Command::ShowCommands);
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, Handle>> {

@@ -125,12 +125,13 @@ mod tests {
         let shown = Shown::of("Edit", &input, cwd);
         assert_eq!(
             (shown.title.as_str(), shown.kind),
-            ("Edit src/a.rs", ToolKind::Edit)
+            ("Edit src/a.rs", "edit")
         );
-        assert!(matches!(
-            shown.content.as_slice(),
-            [ToolCallContent::Diff(diff)] if diff.old_text.as_deref() == Some("a") && diff.new_text == "b"
-        ));
+        let diff = &shown.content[0];
+        assert_eq!(
+            (&diff["oldText"], &diff["newText"]),
+            (&json!("a"), &json!("b"))
+        );
         let hidden = json!({"command": "ls\n\u{202e}rm"});
         let shown = Shown::of("Bash", &hidden, cwd);
         assert!(
