@@ -5,7 +5,7 @@ import { Hooks } from './hooks.js';
 import { checkedServers } from './mcp-connections.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { checkOptions, optionsOfSession, signalOf } from './options.js';
-import { Session } from './session.js';
+import { KEEPS_QUESTIONS, Session } from './session.js';
 import { askerOf, specOf } from './spec.js';
 import { keep } from './stored-sessions.js';
 import { Session as Core, init, version } from './wasm.js';
@@ -117,7 +117,8 @@ function keeping({ sessionStore, persistSession = true, resume, continue: latest
     throw new Error('`resume` and `continue` need a `sessionStore` in which the session is');
   }
   const persist = Boolean(sessionStore) && persistSession;
-  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: cut.resumeSessionAt, dropsTurn: cut.resumeDropsTurn };
+  const keepsQuestions = Boolean(cut[KEEPS_QUESTIONS]);
+  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: cut.resumeSessionAt, dropsTurn: cut.resumeDropsTurn, keepsQuestions };
 }
 
 /** What sends the requests of components. */

@@ -9,8 +9,6 @@ export class Questions {
   #timeoutMs;
   /** What lets calls go on, by their ids. */
   #waiting = new Map();
-  /** The answer to a question whose call is gone: it is for the same call, made once more. */
-  #answered;
 
   /**
    * @param {object} storage `ctx.storage`
@@ -21,14 +19,18 @@ export class Questions {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Asks by `emit`, and waits for the answer. */
+  /** Asks by `emit`, and waits for the answer, unless it was given before the call was judged once more. */
   async ask(question, signal, emit) {
-    const answered = this.#takeAnswerFor(question);
-    if (answered) return answered;
     const { toolUseID } = question;
     const answer = new Promise((resolve) => this.#waiting.set(toolUseID, resolve));
+    const kept = await this.#storage.get(PREFIX + toolUseID);
+    if (kept?.decision) {
+      await this.#forget(toolUseID);
+      return kept.decision;
+    }
+    if (!this.#waiting.has(toolUseID)) return answer; // it has come meanwhile
     signal.addEventListener('abort', () => this.#forget(toolUseID), { once: true });
-    const deadline = this.#timeoutMs && Date.now() + this.#timeoutMs;
+    const deadline = kept?.deadline ?? (this.#timeoutMs && Date.now() + this.#timeoutMs);
     await this.#storage.put(PREFIX + toolUseID, { question, deadline });
     if (deadline) await this.#setAlarm();
     await emit(question);
@@ -41,18 +43,22 @@ export class Questions {
   }
 
   /**
-   * Answers a question.
+   * Answers a question. The answer for a call that does not wait any more is kept until the call is judged once more: it could get
+   * lost otherwise with the object that received it.
    *
-   * @returns what was asked, and whether the call went on; `undefined` if there is no such question
+   * @returns whether a call waited for it; `undefined` if there is no such question
    */
   async answer(toolUseID, decision) {
+    const goesOn = this.#waiting.get(toolUseID);
+    if (goesOn) {
+      await this.#forget(toolUseID); // at once: nobody answers it twice
+      goesOn(decision);
+      return { isGone: false };
+    }
     const kept = await this.#storage.get(PREFIX + toolUseID);
     if (!kept) return undefined;
-    const goesOn = this.#waiting.get(toolUseID);
-    await this.#forget(toolUseID);
-    if (goesOn) goesOn(decision);
-    else this.#answered = { question: kept.question, decision };
-    return { question: kept.question, isGone: !goesOn };
+    await this.#storage.put(PREFIX + toolUseID, { ...kept, decision });
+    return { isGone: true };
   }
 
   /** Denies what nobody answered in time; for the alarm of the object. */
@@ -66,21 +72,11 @@ export class Questions {
     await this.#setAlarm();
   }
 
-  /** Forgets questions whose calls are gone: another prompt goes on without them. */
+  /** Forgets questions whose calls are gone: the session has gone on without them. */
   async forgetGone() {
-    this.#answered = undefined;
     for (const { question } of await this.#kept()) {
       if (!this.#waiting.has(question.toolUseID)) await this.#forget(question.toolUseID);
     }
-  }
-
-  /** The answer that was given for this call before it was made once more. Another call is another question. */
-  #takeAnswerFor({ toolName, input }) {
-    const asked = this.#answered?.question;
-    if (!asked || asked.toolName !== toolName || canonical(asked.input) !== canonical(input)) return undefined;
-    const { decision } = this.#answered;
-    this.#answered = undefined;
-    return decision;
   }
 
   async #kept() {
@@ -96,20 +92,4 @@ export class Questions {
     const deadlines = (await this.#kept()).flatMap(({ deadline }) => deadline ?? []);
     if (deadlines.length > 0) await this.#storage.setAlarm(Math.min(...deadlines));
   }
-}
-
-/** What is told to the model when a question is answered whose call is gone. */
-export function promptOf({ toolName }, decision) {
-  if (decision.behavior === 'deny') {
-    return `The call of ${toolName} that was waiting for permission did not run, and the person has denied it now: ${decision.message}`;
-  }
-  return `The call of ${toolName} that was waiting for permission did not run. The person has allowed it now: make the same call once more.`;
-}
-
-/** JSON whose fields have one order. */
-function canonical(value) {
-  return JSON.stringify(value, (_, part) => {
-    if (part === null || typeof part !== 'object' || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }

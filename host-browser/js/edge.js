@@ -17,7 +17,8 @@
  */
 import { Agent } from './agent.js';
 import { DurableObjectSessionStore } from './durable-object-session-store.js';
-import { Questions, promptOf } from './edge-questions.js';
+import { Questions } from './edge-questions.js';
+import { GO_ON, KEEPS_QUESTIONS } from './session.js';
 import { init } from './wasm.js';
 
 /** How often a stream is written to where nothing is said: who has left is noticed, and what lies between keeps the connection. */
@@ -104,6 +105,11 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     async #prompt(id, body, request) {
       if (body?.prompt === undefined) return failed(400, 'write a body of JSON with a `prompt`: a text, or blocks of content');
       if (this.#run) return failed(409, 'the session is answering another prompt: wait for its result, or interrupt it');
+      return this.#answering(id, request, (session) => session.prompt(body.prompt));
+    }
+
+    /** The stream of what `begin` makes the session say. */
+    async #answering(id, request, begin) {
       const { readable, writable } = new TransformStream();
       const writer = writable.getWriter();
       const encoder = new TextEncoder();
@@ -112,14 +118,16 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       try {
         this.#session ??= await this.#open(id, request);
         this.#emit = (event, data) => write(`event: ${event}\ndata: ${data}\n\n`);
-        this.#run = this.#session.prompt(body.prompt);
-        request.signal?.addEventListener('abort', () => this.#interrupt(), { once: true });
+        this.#run = begin(this.#session);
       } catch (error) {
         this.#run = undefined;
         throw error;
       }
-      const heartbeat = setInterval(() => write(':\n\n').catch(() => this.#interrupt()), heartbeatMs);
-      this.#stream(this.#run, writer).finally(() => clearInterval(heartbeat));
+      const run = this.#run;
+      const leave = () => run.interrupt().catch(() => {});
+      request.signal?.addEventListener('abort', leave, { once: true });
+      const heartbeat = setInterval(() => write(':\n\n').catch(leave), heartbeatMs);
+      this.#stream(run, writer).finally(() => clearInterval(heartbeat));
       return new Response(readable, {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'windlass-session': id },
       });
@@ -133,6 +141,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
         canUseTool: (...asked) => this.#ask(...asked),
         ...(await options(this.#env, request)),
         sessionStore: this.#store,
+        [KEEPS_QUESTIONS]: true,
         ...(isKept ? { resume: id } : { sessionId: id }),
       });
       return agent.session();
@@ -142,6 +151,8 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     async #stream(run, writer) {
       try {
         for await (const line of run.lines()) await this.#emit('message', line.trimEnd());
+        // An answer that was given for a call that nobody asked about any more.
+        await this.#questions.forgetGone();
       } catch (error) {
         // Opened anew with the next prompt, whatever is the matter with it.
         const session = this.#session;
@@ -166,8 +177,9 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       const decision = given.behavior === 'deny' ? { message: 'denied', ...given } : given;
       const answered = await this.#questions.answer(toolUseID, decision);
       if (!answered) return failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
-      if (!answered.isGone) return Response.json({ toolUseID });
-      return this.#prompt(id, { prompt: promptOf(answered.question, decision) }, request);
+      // Where the session goes on already, the call is about to be judged once more.
+      if (!answered.isGone || this.#run) return Response.json({ toolUseID });
+      return this.#answering(id, request, (session) => session[GO_ON]());
     }
 
     async #interrupt() {

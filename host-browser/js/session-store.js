@@ -82,8 +82,8 @@ export class DatabaseStore {
       const log = ['line', session, agent ?? ''];
       if (lines.length > 0) await push(tx, log, lines.map((line) => `${line}\n`).join(''));
       if (snapshot !== undefined) {
-        const after = (await tx.get(['next', ...log])) ?? 0;
-        tx.set(['snapshot', session, agent ?? ''], { bytes: snapshot, after });
+        await replace(tx, ['snapshot', session, agent ?? ''], snapshot);
+        tx.set(['after', session, agent ?? ''], (await tx.get(['next', ...log])) ?? 0);
       }
       const order = ((await tx.get(['order'])) ?? 0) + 1;
       tx.set(['order'], order);
@@ -96,21 +96,19 @@ export class DatabaseStore {
       const log = ['line', session, agent ?? ''];
       const pieces = await tx.entries(log);
       if (pieces.length === 0) return undefined;
-      const kept = await tx.get(['snapshot', session, agent ?? '']);
-      const next = await tx.get(['next', ...log]);
+      const after = await tx.get(['after', session, agent ?? '']);
+      const isCurrent = after === (await tx.get(['next', ...log]));
+      const snapshot = after === undefined ? [] : await tx.entries(['snapshot', session, agent ?? '']);
       return {
         text: pieces.map(([, piece]) => piece).join(''),
-        snapshot: kept && { bytes: kept.bytes, isCurrent: kept.after === next },
+        snapshot: after === undefined ? undefined : { bytes: joined(snapshot.map(([, piece]) => piece)), isCurrent },
       };
     });
   }
 
   async put(session, epoch, name, document) {
     await this.#written(session, epoch, async (tx) => {
-      const log = ['document', session, name];
-      await tx.remove(log);
-      tx.set(['next', ...log], 0);
-      await push(tx, log, document);
+      await replace(tx, ['document', session, name], document);
     });
   }
 
@@ -136,8 +134,8 @@ export class DatabaseStore {
       await this.#database.write(async (tx) => {
         if ((await tx.get(['session', session])) === undefined) throw unknown(session);
         // The epoch stays: a lease of before is never valid again.
-        for (const kind of ['session', 'line', 'snapshot', 'document']) await tx.remove([kind, session]);
-        for (const kind of ['line', 'document']) await tx.remove(['next', kind, session]);
+        for (const kind of ['session', 'line', 'snapshot', 'after', 'document']) await tx.remove([kind, session]);
+        for (const kind of ['line', 'snapshot', 'document']) await tx.remove(['next', kind, session]);
       });
     } finally {
       release();
@@ -188,6 +186,13 @@ export class DatabaseStore {
       await write(tx);
     });
   }
+}
+
+/** Puts bytes in place of what a log has. */
+async function replace(tx, log, bytes) {
+  await tx.remove(log);
+  tx.set(['next', ...log], 0);
+  await push(tx, log, bytes);
 }
 
 /** Adds a text or bytes to a log. */

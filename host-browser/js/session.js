@@ -5,6 +5,10 @@ import { signalOf } from './options.js';
 import { FOLLOW, READ, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
 
+/** An option of agents whose sessions can go on in the middle of a turn in which a person is asked, by `GO_ON`. */
+export const KEEPS_QUESTIONS = Symbol('keepsQuestions');
+export const GO_ON = Symbol('goOn');
+
 /** A conversation. Prompts are answered one after another. */
 export class Session {
   #core;
@@ -55,11 +59,23 @@ export class Session {
    * when too many messages are not read.
    */
   prompt(prompt, options) {
+    return this.#answer(options, (core) => core.prompt(JSON.stringify(prompt)));
+  }
+
+  /**
+   * @private Goes on with the turn in which a person was asked when the session was last open; gives the messages from there. For a
+   *   session that was just opened.
+   */
+  [GO_ON](options) {
+    return this.#answer(options, (core) => core.goOn());
+  }
+
+  #answer(options, begin) {
     return this.#run(signalOf(options), async (core, run) => {
       const answered = new Promise((resolve, reject) => {
         this.#current = { run, answered: resolve, ended: () => reject(ended()), failed: reject };
       });
-      core.prompt(JSON.stringify(prompt));
+      begin(core);
       await answered;
     });
   }

@@ -63,6 +63,8 @@ struct Keeping {
     resume_at: Option<String>,
     /// The prompt whose turn is all that may be dropped then.
     drops_turn: Option<String>,
+    /// Whether a turn in which a person is asked can go on in another session object: [`Session::go_on`].
+    keeps_questions: bool,
 }
 
 #[wasm_bindgen]
@@ -107,6 +109,7 @@ impl Session {
         launch.session_id = Some(id);
         launch.session_seed = Some(task.seed);
         launch.last_hooks_ms = LAST_HOOKS_MS;
+        launch.keeps_questions = keeping.persist && keeping.keeps_questions;
         // The engine's ids must differ from those that the session derives from its seed.
         let of_engine = task.seed.map(|byte| !byte);
         let mut configuration = Configuration::new(0, task.spec);
@@ -133,6 +136,14 @@ impl Session {
         let prompt = Prompt::from_json(&RawJson::parse(prompt)?)?;
         self.tell(Input::Prompt(prompt));
         Ok(())
+    }
+
+    /// Goes on, in place of a first prompt, with the turn that was not over when the session was last driven: with the question to
+    /// a person that was open then, which is asked again. Only what a session left that keeps questions goes on so.
+    #[wasm_bindgen(js_name = goOn)]
+    pub fn go_on(&self) {
+        let live = Vec::new(); // what ran then runs nowhere any more
+        self.tell(Input::Tell(SessionInput::Resumed { live }));
     }
 
     /// Interrupts the current prompt; does nothing if there is none.

@@ -18,7 +18,12 @@ before(async () => {
   if (skip) return;
   assert.ok(workerdProgram(), 'workerd is not installed: `cargo xtask setup` installs it');
   model = await Model.start();
-  workerd = new Workerd(directory, model.url);
+  workerd = new Workerd({
+    directory,
+    worker: 'worker.js',
+    texts: { MODEL: model.url },
+    objects: { SESSIONS: 'SessionObject', IMPATIENT: 'ImpatientObject', CHECK: 'StoreCheck' },
+  });
   await workerd.start();
 });
 
@@ -115,41 +120,127 @@ async function decide(prompt, session, decision) {
   return { id, question, results };
 }
 
-test('card_4_a_question_outlives_its_object_and_is_answered_by_a_later_request', { skip }, async () => {
-  for (const [answer, said, results] of [
-    [{ behavior: 'allow' }, /allowed it now/, /noted: later/],
-    [{ behavior: 'deny', message: 'not today' }, /denied it now: not today/, undefined],
+/** Asks, reads until questions and results are there, and ends the runtime; gives the id of the session and the questions. */
+async function leaveAsking(prompt, { questions: count = 1, results = 0 } = {}) {
+  const response = await request('/sessions', { body: { prompt } });
+  const id = response.headers.get('windlass-session');
+  const asked = events(response);
+  const questions = [];
+  let seen = 0;
+  while (questions.length < count || seen < results) {
+    const { event, data } = (await asked.next()).value;
+    if (event === 'permission') questions.push(data);
+    if (data.type === 'user') seen += 1;
+  }
+  await workerd.kill();
+  await asked.return().catch(() => {});
+  await workerd.start();
+  return { id, questions };
+}
+
+/** Answers a question; gives all events that follow. */
+async function answer(id, { toolUseID }, decision) {
+  const answered = await request(`/sessions/${id}/answer`, { body: { toolUseID, ...decision } });
+  assert.equal(answered.status, 200, answered.status === 200 ? '' : await answered.text());
+  assert.equal(answered.headers.get('windlass-session'), id);
+  const seen = [];
+  for await (const { event, data } of events(answered)) seen.push(event === 'message' ? data : { event, ...data });
+  return seen;
+}
+
+const textOf = (messages, type) => JSON.stringify(messages.filter((message) => message.type === type));
+
+test('card_4_a_question_outlives_its_object_and_the_turn_goes_on_where_it_was_asked', { skip }, async () => {
+  for (const [decision, result] of [
+    [{ behavior: 'allow' }, /noted: later/],
+    [{ behavior: 'allow', updatedInput: { text: 'other' } }, /noted: other/],
+    [{ behavior: 'deny', message: 'not today' }, /not today/],
   ]) {
     model.answer({ call: { name: 'Note', input: { text: 'later' } } });
-    const response = await request('/sessions', { body: { prompt: 'Note it.' } });
-    const id = response.headers.get('windlass-session');
-    const asked = events(response);
-    let question;
-    while (!question) {
-      const { event, data } = (await asked.next()).value;
-      if (event === 'permission') question = data;
-    }
-    await workerd.kill();
-    await asked.return().catch(() => {});
-    await workerd.start();
+    const { id, questions: [question] } = await leaveAsking('Note it.');
     assert.deepEqual(await (await request(`/sessions/${id}/questions`)).json(), [question]);
+    const asked = model.requests.length;
+    const before = await lines(id);
 
-    if (results) model.answer({ call: { name: 'Note', input: { text: 'later' } } });
     model.answer('Done.');
-    const answered = await request(`/sessions/${id}/answer`, { body: { toolUseID: question.toolUseID, ...answer } });
-    assert.equal(answered.headers.get('windlass-session'), id);
-    const seen = [];
-    for await (const { event, data } of events(answered)) {
-      assert.equal(event, 'message', JSON.stringify(data));
-      seen.push(data);
-    }
-    assert.equal(seen.at(-1).result, 'Done.');
-    if (results) assert.match(JSON.stringify(seen.filter(({ type }) => type === 'user')), results);
-    assert.match(sent().join('\n'), said);
+    const seen = await answer(id, question, decision);
+    assert.equal(seen.at(-1).result, 'Done.', JSON.stringify(seen));
+    assert.match(textOf(seen, 'user'), result);
+    // The model is asked once, for what follows on the result of the very call.
+    assert.equal(model.requests.length, asked + 1);
+    const [prompt, called, ran] = model.requests.at(-1).body.messages;
+    assert.equal(model.requests.at(-1).body.messages.length, 3);
+    assert.match(JSON.stringify(prompt), /Note it\./);
+    assert.equal(called.content[0].id, question.toolUseID);
+    assert.equal(ran.content[0].tool_use_id, question.toolUseID);
+    assert.match(JSON.stringify(ran), result);
+    const now = await lines(id);
+    assert.deepEqual(now.slice(0, before.length), before);
+    assert.equal(new Set(now.map((line) => JSON.parse(line).uuid)).size, now.length, 'no line is there twice');
     assert.deepEqual(await (await request(`/sessions/${id}/questions`)).json(), []);
-    const again = await request(`/sessions/${id}/answer`, { body: { toolUseID: question.toolUseID, ...answer } });
+    const again = await request(`/sessions/${id}/answer`, { body: { toolUseID: question.toolUseID, ...decision } });
     assert.equal(again.status, 404);
+    model.answer('Still here.');
+    assert.equal((await ask('And?', id)).result.result, 'Still here.');
   }
+});
+
+test('card_4_calls_beside_a_question_that_outlives_its_object_run_once', { skip }, async () => {
+  // Calls that only read run at the same time: two are done, and two wait for a person, when the object ends.
+  const call = (name, text) => ({ name, input: { text } });
+  model.answer({ calls: [call('Count', 'a'), call('Peek', 'b'), call('Count', 'c'), call('Peek', 'd')] });
+  const { id, questions } = await leaveAsking('Look at all of it.', { questions: 2, results: 2 });
+  const [first, second] = questions;
+  const asked = model.requests.length;
+  const answered = await request(`/sessions/${id}/answer`, { body: { toolUseID: first.toolUseID, behavior: 'allow' } });
+  const seen = [];
+  model.answer('Looked.');
+  for await (const { event, data } of events(answered)) {
+    seen.push(data);
+    if (event !== 'permission') continue;
+    // The other question is asked again, in the stream that there is now.
+    assert.deepEqual(data, second);
+    const other = await request(`/sessions/${id}/answer`, { body: { toolUseID: second.toolUseID, behavior: 'deny', message: 'not this' } });
+    assert.deepEqual(await other.json(), { toolUseID: second.toolUseID });
+  }
+  assert.equal(seen.at(-1).result, 'Looked.', JSON.stringify(seen));
+  assert.equal(model.requests.length, asked + 1);
+  const results = model.requests.at(-1).body.messages.at(-1).content.map(({ content }) => JSON.stringify(content));
+  const [a, b, c, d] = results;
+  assert.match(a, /Count: a/);
+  assert.match(b, /Peek: b/);
+  assert.match(c, /Count: c/);
+  assert.match(d, /not this/);
+  assert.deepEqual(model.ran.toSorted(), ['/Count/a', '/Count/c', '/Peek/b'], 'each call has run once');
+});
+
+test('card_4_an_answer_is_not_lost_with_the_object_that_received_it', { skip }, async () => {
+  model.answer({ call: { name: 'Note', input: { text: 'kept' } } });
+  const { id, questions: [question] } = await leaveAsking('Note it.');
+  // The model is asked, and the runtime ends before it answers: the call has its result, which is in the transcript.
+  const begun = new Promise((resolve) => model.answer({ begins: 'Half', begun: resolve }));
+  const answered = await request(`/sessions/${id}/answer`, { body: { toolUseID: question.toolUseID, behavior: 'allow' } });
+  const reading = (async () => {
+    for await (const _ of events(answered));
+  })().catch(() => {});
+  await begun;
+  await workerd.kill();
+  await reading;
+  await workerd.start();
+  assert.match((await lines(id)).join('\n'), /noted: kept/);
+  model.answer('On.');
+  assert.equal((await ask('Go on.', id)).result.result, 'On.');
+  assert.match(JSON.stringify(model.requests.at(-1).body.messages), /noted: kept/);
+});
+
+test('card_4_another_prompt_in_place_of_the_answer_goes_on_without_it', { skip }, async () => {
+  model.answer({ call: { name: 'Note', input: { text: 'never' } } });
+  const { id, questions: [question] } = await leaveAsking('Note it.');
+  model.answer('All right.');
+  assert.equal((await ask('Forget it.', id)).result.result, 'All right.');
+  assert.deepEqual(await (await request(`/sessions/${id}/questions`)).json(), []);
+  const late = await request(`/sessions/${id}/answer`, { body: { toolUseID: question.toolUseID, behavior: 'allow' } });
+  assert.equal(late.status, 404);
 });
 
 test('card_4_a_question_that_nobody_answers_in_time_is_denied', { skip }, async () => {
@@ -229,42 +320,94 @@ test('card_4_a_session_that_is_deleted_is_gone', { skip }, async () => {
 
 /** What the runtime is killed in the middle of: what the model answers, and the event after which it is there. */
 const MIDDLES = [
-  { of: 'a stream', answer: (begun) => ({ begins: 'Half of it', begun }), isThere: () => false },
-  { of: 'a call', answer: () => ({ call: { name: 'Wait', input: {} } }), isThere: ({ data }) => data.type === 'assistant' },
-  { of: 'a question', answer: () => ({ call: { name: 'Note', input: {} } }), isThere: ({ event }) => event === 'permission' },
+  { of: 'a stream', answers: (_, begun) => [{ begins: 'Half of it', begun }], isThere: () => false },
+  { of: 'a call', answers: () => [{ call: { name: 'Wait', input: {} } }], isThere: ({ data }) => data.type === 'assistant' },
+  { of: 'a question', answers: (n) => looks(n), isThere: ({ event }) => event === 'permission' },
+  // Some event of a turn that has all of it, whichever it is.
+  { of: 'a turn', answers: (n) => [...looks(n), 'Looked.'], isThere: (event, nth, last) => nth === last },
 ];
 
-test('card_4_nothing_is_lost_where_the_runtime_is_killed_in_the_middle', { skip }, async () => {
+/** Calls of which one waits for a person, beside two that do not. */
+function looks(n) {
+  const call = (name, of) => ({ name, input: { text: `${n}-${of}` } });
+  return [{ calls: [call('Count', 'a'), call('Peek', 'b'), call('Count', 'c')] }];
+}
+
+test('card_4_nothing_is_lost_and_nothing_done_twice_where_the_runtime_is_killed_in_the_middle', { skip }, async (t) => {
+  const random = seeded(KILLS);
   model.answer('Ready.');
   const { id } = await ask('Begin.');
   let kept = await lines(id);
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const { of, answer, isThere } = MIDDLES[kill % MIDDLES.length];
+    const middle = MIDDLES[kill < MIDDLES.length ? kill : random(MIDDLES.length)];
+    const [last, delay, goesOn] = [1 + random(6), random(10), random(3) > 0];
+    const where = `kill ${kill}, in ${middle.of}, ${last}, ${delay}`;
     let there;
     const inTheMiddle = new Promise((resolve) => {
       there = resolve;
     });
-    model.answer(answer(there));
+    model.answer(...middle.answers(kill, there));
     const response = await request(`/sessions/${id}`, { body: { prompt: `Prompt ${kill}.` } });
+    const shown = [];
     const reading = (async () => {
-      for await (const event of events(response)) if (isThere(event)) there();
+      let nth = 0;
+      for await (const event of events(response)) {
+        nth += 1;
+        shown.push(event);
+        if (middle.isThere(event, nth, last) || event.data.type === 'result') there();
+        else if (event.event === 'permission') {
+          await request(`/sessions/${id}/answer`, { body: { toolUseID: event.data.toolUseID, behavior: 'allow' } });
+        }
+      }
     })().catch(() => {});
     await inTheMiddle;
+    // No moment is a good one: what is being written then is another thing each time.
+    await new Promise((resolve) => setTimeout(resolve, delay));
     await workerd.kill();
     await reading;
     await workerd.start();
+    model.forget();
     const now = await lines(id);
-    assert.deepEqual(now.slice(0, kept.length), kept, `${of}: lines that were there are there`);
-    assert.ok(now.some((line) => line.includes(`Prompt ${kill}.`)), `${of}: the prompt is there`);
+    assert.deepEqual(now.slice(0, kept.length), kept, `${where}: lines that were there are there`);
+    assert.ok(now.some((line) => line.includes(`Prompt ${kill}.`)), `${where}: the prompt is there`);
+    const open = await (await request(`/sessions/${id}/questions`)).json();
+    if (open.length > 0 && goesOn) {
+      await answeredLate(id, open, kill, where, shown);
+    }
     model.answer(`Answer ${kill}.`);
-    assert.equal((await ask(`Again ${kill}.`, id)).result.result, `Answer ${kill}.`, of);
+    assert.equal((await ask(`Again ${kill}.`, id)).result.result, `Answer ${kill}.`, where);
     // A call without a result would be refused by a real model server.
     const { messages } = model.requests.at(-1).body;
     const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
     const ids = (type, field) => blocks.filter((block) => block.type === type).map((block) => block[field]);
-    assert.deepEqual(ids('tool_result', 'tool_use_id'), ids('tool_use', 'id'), of);
+    assert.deepEqual(ids('tool_result', 'tool_use_id'), ids('tool_use', 'id'), where);
+    assert.equal(new Set(model.ran).size, model.ran.length, `${where}: ${model.ran.slice(-6)}: no call has run twice`);
     kept = await lines(id);
+    assert.equal(new Set(kept.map((line) => JSON.parse(line).uuid ?? line)).size, kept.length, `${where}: no line is there twice`);
   }
   const all = sent().join('\n');
   for (let kill = 0; kill < KILLS - 1; kill += 1) assert.ok(all.includes(`Answer ${kill}.`), all);
+  t.diagnostic(`${KILLS} kills, ${model.ran.length} calls`);
 });
+
+/** Answers the question that was open when the runtime was killed: the turn goes on, and what was shown of it stays true. */
+async function answeredLate(id, [question], kill, where, shown) {
+  const asked = model.requests.length;
+  model.answer('Late.');
+  const seen = await answer(id, question, kill % 2 === 0 ? { behavior: 'allow' } : { behavior: 'deny', message: 'too late' });
+  assert.equal(seen.at(-1).result, 'Late.', `${where}: ${JSON.stringify(seen.slice(-2))}`);
+  assert.equal(model.requests.length, asked + 1, where);
+  const results = new Map(model.requests.at(-1).body.messages.at(-1).content.map((block) => [block.tool_use_id, block]));
+  for (const { data } of shown.filter(({ data: { type } }) => type === 'user')) {
+    for (const block of data.message.content) assert.deepEqual(results.get(block.tool_use_id), block, where);
+  }
+}
+
+/** Whole numbers below `most`, the same for the same seed. */
+function seeded(seed) {
+  let state = seed;
+  return (most) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}

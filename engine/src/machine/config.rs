@@ -10,7 +10,7 @@ use windlass_core::{
     RawJson, Spec, agent::AgentModel, context::OutputStyle, permission::Source, tools::CoreTool,
 };
 
-use super::{Face, Launch};
+use super::Launch;
 use crate::{
     project::ProjectFiles,
     protocol::{flags::PluginDir, initialize::Initialize},
@@ -159,7 +159,7 @@ impl Configuration {
         launch: &Launch,
         initialize: &Initialize,
     ) -> Result<Self, CompleteError> {
-        if launch.face == Face::Program {
+        if !launch.face.has_lines() {
             // An embedding program sends no `initialize`. The engine itself has to know which prompt is taken in, whether or
             // not a consumer wants prompts to be repeated.
             if !self.spec.stream.replay_prompts {

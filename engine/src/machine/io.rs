@@ -210,12 +210,14 @@ pub enum Outcome {
 }
 
 /// Lines for one transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineGroup {
     /// The transcript: a subagent's, by its id, or the session's if `None`.
     pub agent: Option<String>,
     /// JSON objects, each of which becomes a line.
     pub lines: Vec<RawJson>,
+    /// The state of the session after these lines, from which another engine can go on.
+    pub snapshot: Option<Vec<u8>>,
 }
 
 /// A session to be resumed.

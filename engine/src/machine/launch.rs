@@ -17,6 +17,14 @@ pub enum Face {
     Program,
 }
 
+impl Face {
+    /// Whether input and output are lines. Where the feature `lines` is off they never are, and a linker leaves out what reads and
+    /// writes them.
+    pub(super) fn has_lines(self) -> bool {
+        cfg!(feature = "lines") && self == Self::Lines
+    }
+}
+
 /// The data that an engine is started with.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -58,6 +66,9 @@ pub struct Launch {
     pub last_hooks_ms: u64,
     /// The maximum length of a frame in bytes; `None` for no limit.
     pub longest_frame: Option<usize>,
+    /// Whether the state of the session is stored beside its transcript while a person is asked, so that another engine can go
+    /// on from there ([`SessionInput::Resumed`](windlass_core::Input::Resumed)). The person is asked when it is stored.
+    pub keeps_questions: bool,
     /// Whether a journal of each new session is kept.
     pub records: bool,
     /// Whether debug lines are read by anyone ([`Output::Note`](super::Output::Note)).
@@ -89,6 +100,7 @@ impl Launch {
             background_ceiling_ms: None,
             last_hooks_ms: 1_500,
             longest_frame: None,
+            keeps_questions: false,
             records: false,
             notes: false,
             redaction: Redaction::default(),

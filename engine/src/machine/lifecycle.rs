@@ -24,6 +24,7 @@ use super::{
     pending::{Pending, PreparedFor},
     running::{Kept, Running},
     state::Step,
+    suspended::restored,
 };
 use crate::protocol::{frames::Frames, initialize::Initialize};
 
@@ -121,7 +122,16 @@ impl Engine {
         }
         let id = self.session_id;
         let seed = self.session_seed();
+        let goes_on = matches!(self.before.first(), Some(SessionInput::Resumed { .. }));
         let kept = match self.resumed.take() {
+            resumed if goes_on => match restored(spec, resumed.as_ref()) {
+                Ok(session) => Kept::Plain(Box::new(session)),
+                Err(problem) => {
+                    self.before.clear();
+                    self.refuse_session(problem);
+                    return false;
+                }
+            },
             None if self.launch.records => Kept::recorded(spec, id, seed),
             None => Kept::Plain(Box::new(Session::new(spec, id, seed))),
             Some(ResumedSession { saved, .. }) => {
@@ -133,7 +143,11 @@ impl Engine {
         };
         let mut session = Running::new(kept, prepared);
         self.route(&mut session);
-        let told = self.first_occurrences();
+        // A session that goes on in the middle of a turn has been told.
+        let told = match goes_on {
+            true => Vec::new(),
+            false => self.first_occurrences(),
+        };
         for input in told.into_iter().chain(std::mem::take(&mut self.before)) {
             session.send(input);
         }

@@ -46,6 +46,8 @@ enum Step {
     Make,
     Lines(Vec<Line>),
     Agent(Box<TaskStarted>),
+    /// Store the state of the session.
+    Snapshot(Vec<u8>),
     /// Completes when everything before it has been written or has failed.
     Barrier,
 }
@@ -65,6 +67,9 @@ impl TranscriptLog {
     /// Continues the transcript of a stored session.
     pub(super) fn going_on(mut self, saved: &SavedSession) -> Self {
         self.scribe = self.scribe.going_on(saved.ids(), saved.leaf());
+        if saved.snapshot().is_some() {
+            self.scribe = self.scribe.going_on_with(saved.last_response());
+        }
         self.is_there = true;
         self
     }
@@ -149,6 +154,11 @@ impl Engine {
         }
     }
 
+    /// Stores the state of the session, if a transcript is kept.
+    pub(super) fn store_snapshot(&mut self, snapshot: Vec<u8>, then: Then) {
+        self.write(Step::Snapshot(snapshot), then);
+    }
+
     fn write(&mut self, step: Step, then: Then) {
         let Some(log) = &mut self.log else {
             return self.then(then, Ok(()));
@@ -176,11 +186,15 @@ impl Engine {
                     continue;
                 }
                 Step::Make => {
-                    let nothing = LineGroup {
-                        agent: None,
-                        lines: Vec::new(),
-                    };
+                    let nothing = LineGroup::default();
                     Effect::Append(log.lease.clone(), vec![nothing])
+                }
+                Step::Snapshot(snapshot) => {
+                    let only = LineGroup {
+                        snapshot: Some(snapshot),
+                        ..LineGroup::default()
+                    };
+                    Effect::Append(log.lease.clone(), vec![only])
                 }
                 Step::Lines(lines) => {
                     log.unwritten.extend(lines);
@@ -199,7 +213,8 @@ impl Engine {
             };
             log.is_writing = true;
             let written = match &effect {
-                Effect::Append(_, groups) => Written::Lines(groups.clone()),
+                // What follows is about its lines: a snapshot is not copied.
+                Effect::Append(_, groups) => Written::Lines(without_snapshots(groups)),
                 Effect::Keep { document, .. } => Written::Document(document.clone()),
                 _ => return,
             };
@@ -282,6 +297,7 @@ impl Engine {
             }
             Then::Call(id) => self.checkpoint_kept(id, result),
             Then::Hook(id) => self.transcript_made(id),
+            Then::Ask(ids) => self.ask_kept(ids),
             Then::End => self.turn_end_noted(),
         }
     }
@@ -324,8 +340,21 @@ fn groups(lines: &[Line]) -> Vec<LineGroup> {
     }
     groups
         .into_iter()
-        .map(|(agent, lines)| LineGroup { agent, lines })
+        .map(|(agent, lines)| LineGroup {
+            agent,
+            lines,
+            snapshot: None,
+        })
         .collect()
+}
+
+fn without_snapshots(groups: &[LineGroup]) -> Vec<LineGroup> {
+    let lines = |group: &LineGroup| LineGroup {
+        agent: group.agent.clone(),
+        lines: group.lines.clone(),
+        snapshot: None,
+    };
+    groups.iter().map(lines).collect()
 }
 
 fn meta(task: &TaskStarted) -> AgentMeta {

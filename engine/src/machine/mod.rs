@@ -42,6 +42,7 @@ mod session;
 mod shutdown;
 mod state;
 mod store_effects;
+mod suspended;
 mod titles;
 
 use std::{
@@ -217,7 +218,8 @@ impl Engine {
             return;
         }
         match input {
-            Input::Line(line) => self.line(line),
+            Input::Line(line) if self.launch.face.has_lines() => self.line(line),
+            Input::Line(_) => {}
             Input::InputEnded if self.state == State::Refused => self.heard(),
             Input::Prompt(prompt) => self.inbox.push_back(Arrived::Prompt(Box::new(prompt))),
             Input::Tell(input) => self.inbox.push_back(Arrived::Told(Box::new(input))),
@@ -270,7 +272,7 @@ impl Engine {
             let waits = self.is_blocked || self.inbox.is_empty();
             // A session that finishes its work may have none left; then it has ended and this needs another round.
             if is_settled && self.state == before && (waits || self.state.is_over()) {
-                return;
+                return self.keep_questions();
             }
         }
     }
@@ -288,18 +290,11 @@ impl Engine {
 
     fn take_line(&mut self, line: Arrived) {
         match line {
-            Arrived::Said(Inbound::Request { id, request }) => match request {
-                Ok(request) => {
-                    self.note(Topic::Control, || format!("{} ({id})", variant(&request)));
-                    self.requested(id, request);
-                }
-                Err(error) => self.reply(&id, &error.into()),
-            },
-            Arrived::Said(Inbound::User(frame)) => self.prompted(frame),
+            Arrived::Said(said) if self.launch.face.has_lines() => self.said(said),
+            // Nothing is said to an engine of a program.
+            Arrived::Said(_) => {}
             Arrived::Prompt(prompt) => self.asked_by_program(*prompt),
             Arrived::Told(input) => self.told_by_program(*input),
-            // Answers are handled in `line`. A request to be cancelled has been answered already.
-            Arrived::Said(_) => {}
             Arrived::End => {
                 self.input_ended = true;
                 self.close_questions();
@@ -308,6 +303,21 @@ impl Engine {
                 problem,
                 request_id,
             } => self.unusable(problem, request_id),
+        }
+    }
+
+    fn said(&mut self, said: Inbound) {
+        match said {
+            Inbound::Request { id, request } => match request {
+                Ok(request) => {
+                    self.note(Topic::Control, || format!("{} ({id})", variant(&request)));
+                    self.requested(id, request);
+                }
+                Err(error) => self.reply(&id, &error.into()),
+            },
+            Inbound::User(frame) => self.prompted(frame),
+            // Answers are handled in `line`. A request to be cancelled has been answered already.
+            _ => {}
         }
     }
 

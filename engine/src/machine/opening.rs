@@ -1,7 +1,7 @@
 //! Opens the session's transcript and checkpoints: of a session to be resumed, or of a new one.
 
 use super::{
-    Engine, Face, State,
+    Engine, State,
     io::{Checkpoint, Effect, Ending, Fault, LoadedSession, Output},
     log::TranscriptLog,
     pending::Pending,
@@ -20,7 +20,7 @@ const FIRST_WORDS_MS: u64 = 1_000;
 pub(super) struct ResumedSession {
     pub(super) saved: SavedSession,
     /// Whether it continues under another id, in another transcript.
-    is_fork: bool,
+    pub(super) is_fork: bool,
     /// The lease for it, until its transcript is continued.
     lease: Option<Lease>,
 }
@@ -66,7 +66,7 @@ impl Engine {
         match resumed {
             Ok(resumed) => {
                 // An embedding program learns it from the id of its session.
-                if resumed.is_none() && self.launch.face == Face::Lines {
+                if resumed.is_none() && self.launch.face.has_lines() {
                     self.warn("there is no session here that could go on: a new one begins");
                 }
                 if let Some(resumed) = resumed.as_ref().filter(|it| !it.is_fork) {
@@ -86,7 +86,7 @@ impl Engine {
         let persists = !self.launch.flags.no_session_persistence;
         // An id given by the caller must not be in use, even if nothing is persisted.
         let is_given = is_new
-            && self.launch.face == Face::Lines
+            && self.launch.face.has_lines()
             && self.launch.session_id == Some(self.session_id);
         match lease {
             Some(lease) => self.leased(Ok(lease)),
@@ -163,7 +163,7 @@ impl Engine {
         }
         self.step(Step::NotOpened);
         self.close_log();
-        if self.launch.face == Face::Program {
+        if !self.launch.face.has_lines() {
             let fault = Fault::NotOpened(problem.to_owned());
             self.outbox.push(Output::Fault(fault));
             return self.heard();

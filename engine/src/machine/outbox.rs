@@ -128,7 +128,7 @@ impl Outbox {
     /// Writes the frames that result from an event: messages.
     pub(super) fn say(&mut self, happened: impl FnOnce(&mut Frames) -> Vec<String>) {
         for line in happened(&mut self.frames) {
-            if self.face == Face::Lines {
+            if self.face.has_lines() {
                 let line = self.fitted(line);
                 self.send(Output::Line(line));
             }
@@ -137,14 +137,14 @@ impl Outbox {
 
     /// Writes a frame that does not change the state of [`Frames`].
     pub(super) fn frame(&mut self, frame: &(impl Serialize + ?Sized)) {
-        if self.face == Face::Lines {
+        if self.face.has_lines() {
             self.line(to_line(frame));
         }
     }
 
     /// Writes a line that is no message, unless the engine is embedded.
     pub(super) fn line(&mut self, line: String) {
-        if self.face == Face::Lines {
+        if self.face.has_lines() {
             let line = self.fitted(line);
             self.push(Output::Line(line));
         }
@@ -178,10 +178,10 @@ impl Outbox {
             let prompt = self.queue.take_first_sent();
             prompt.into_iter().for_each(|it| self.frames.answers(it));
         }
-        match (self.face, message) {
-            (Face::Program, message) => self.hand_on(message),
-            (Face::Lines, Message::User(user)) => self.user_message(user, facts),
-            (Face::Lines, message) => {
+        match (self.face.has_lines(), message) {
+            (false, message) => self.hand_on(message),
+            (true, Message::User(user)) => self.user_message(user, facts),
+            (true, message) => {
                 facts.queued = self.queue.len();
                 self.say(|frames| frames.message(message, facts));
             }
@@ -220,9 +220,9 @@ impl Outbox {
 
     /// Reports why there is no answer: as a result to a reader of lines, as a fault to an embedding program.
     pub(super) fn fail(&mut self, problem: &str, fault: Fault) {
-        match self.face {
-            Face::Lines => self.refuse(problem),
-            Face::Program => self.push(Output::Fault(fault)),
+        match self.face.has_lines() {
+            true => self.refuse(problem),
+            false => self.push(Output::Fault(fault)),
         }
     }
 

@@ -120,6 +120,8 @@ pub(super) enum Then {
     Call(EffectId),
     /// Run the hook that is told the transcript's place.
     Hook(EffectId),
+    /// Ask the person: the state of the session is stored.
+    Ask(Vec<EffectId>),
     /// Continue the shutdown.
     End,
 }

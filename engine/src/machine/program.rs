@@ -3,14 +3,14 @@
 
 use windlass_core::{Input as SessionInput, Prompt};
 
-use super::{Engine, Face, io::Output, pending::PreparedFor, queue::Asked};
+use super::{Engine, io::Output, pending::PreparedFor, queue::Asked};
 use crate::protocol::initialize::Initialize;
 
 impl Engine {
     /// Announces the session id to the embedding program. All its configuration is known at the start, so MCP servers are
     /// started immediately and not with the first prompt.
     pub(super) fn opened_for_program(&mut self) {
-        if self.launch.face == Face::Program {
+        if !self.launch.face.has_lines() {
             self.outbox.push(Output::Opened(self.session_id));
             self.prepare(Initialize::default(), PreparedFor::Prompt);
         }
@@ -43,6 +43,7 @@ impl Engine {
                 self.pump();
                 self.send(SessionInput::Interrupt);
             }
+            SessionInput::Resumed { .. } => self.go_on_with_turn(input),
             input => self.tell_session(input),
         }
     }

@@ -10,7 +10,7 @@ use std::{
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
     Output as SessionOutput, Session, SessionId, Spec, Uuid,
-    effect::Answer,
+    effect::{Answer, PermissionRequest, Stage},
     hook::HookCall,
     journal::Recorder,
     tool::{Access, ToolCall, ToolDefinition},
@@ -48,6 +48,8 @@ pub(super) struct Running {
     effects: BTreeSet<EffectId>,
     /// Calls and hooks that wait for something before they run.
     parked: BTreeMap<EffectId, Parked>,
+    /// Whether an effect has begun or ended since its state was last stored.
+    has_changed: bool,
     told_of_the_end: bool,
 }
 
@@ -60,6 +62,8 @@ pub(super) enum Parked {
     Checkpoint(Box<ToolCall>, bool),
     /// A hook that waits for the transcript, whose place it is told, to exist; the flag is as above.
     Hook(Box<HookCall>, bool),
+    /// A question to a person that waits for the state of the session to be stored.
+    Question(Box<PermissionRequest>),
 }
 
 impl std::fmt::Debug for Kept {
@@ -114,6 +118,7 @@ impl Running {
             held: None,
             effects: BTreeSet::new(),
             parked: BTreeMap::new(),
+            has_changed: false,
             told_of_the_end: false,
         }
     }
@@ -177,7 +182,7 @@ impl Running {
         parked
             .filter_map(|(id, parked)| match parked {
                 Parked::Provision(agent) => Some((*id, agent.clone())),
-                Parked::Checkpoint(..) | Parked::Hook(..) => None,
+                Parked::Checkpoint(..) | Parked::Hook(..) | Parked::Question(_) => None,
             })
             .collect()
     }
@@ -222,6 +227,26 @@ impl Running {
 
     pub(super) fn begin_effect(&mut self, id: EffectId) {
         self.effects.insert(id);
+        self.has_changed = true;
+    }
+
+    /// The state of the session, if a person is asked and it has changed since the last time.
+    pub(super) fn changed_while_asking(&mut self) -> Option<Vec<u8>> {
+        let asks = self.effects.iter().any(|id| id.stage == Stage::Ask);
+        let is_settled = self.held.is_none() && self.inbox.is_empty();
+        if !(asks && is_settled && self.has_changed) {
+            return None;
+        }
+        let snapshot = self.core_session().snapshot().ok()?;
+        self.has_changed = false;
+        Some(snapshot)
+    }
+
+    /// Questions that wait for the state of the session to be stored.
+    pub(super) fn parked_questions(&self) -> Vec<EffectId> {
+        let parked = self.parked.iter();
+        let questions = parked.filter(|(_, parked)| matches!(parked, Parked::Question(_)));
+        questions.map(|(id, _)| *id).collect()
     }
 
     /// Queues an answer to an effect. Returns false if the session has no such open effect.
@@ -231,6 +256,7 @@ impl Running {
         }
         if answer.is_last() {
             self.effects.remove(&id);
+            self.has_changed = true;
         }
         self.send(SessionInput::Answer(id, answer));
         true

@@ -9,7 +9,7 @@ use windlass_core::{
 };
 
 use super::{
-    Engine, Face, State, Topic,
+    Engine, State, Topic,
     io::{Effect, Fault, Output, ServerTool},
     pending::{Pending, Then},
     questions::Purpose,
@@ -146,6 +146,9 @@ impl Engine {
             SessionEffect::AskPermission(request) if self.asks_in_lines() => {
                 self.ask_permission(id, request);
             }
+            SessionEffect::AskPermission(request) if self.launch.keeps_questions => {
+                self.park(id, Parked::Question(Box::new(request)));
+            }
             SessionEffect::RunHook(call) if self.has_transcript() => self.run_hook(id, call),
             SessionEffect::RunHook(call) => {
                 self.park(id, Parked::Hook(Box::new(call), false));
@@ -180,7 +183,7 @@ impl Engine {
     }
 
     /// Has the host perform an effect of the session, with the tools and hooks of its configuration.
-    fn perform(&mut self, id: EffectId, effect: SessionEffect) {
+    pub(super) fn perform(&mut self, id: EffectId, effect: SessionEffect) {
         if let Some(session) = &self.session {
             let number = session.prepared.config.number;
             self.outbox.push(Output::Session(number, id, effect));
@@ -189,7 +192,7 @@ impl Engine {
 
     /// Whether permission questions and callbacks are sent as lines instead of being performed by the host.
     pub(super) fn asks_in_lines(&self) -> bool {
-        self.launch.face == Face::Lines
+        self.launch.face.has_lines()
     }
 
     /// Whether a hook is one of the host, and not a callback of the SDK.
@@ -253,7 +256,7 @@ impl Engine {
         }
         let parked = self.session.as_mut().and_then(|it| it.parked(id));
         match parked {
-            Some(Parked::Provision(_)) => {
+            Some(Parked::Provision(_) | Parked::Question(_)) => {
                 self.unpark(id);
                 self.answer_session(id, Answer::Cancelled);
             }

@@ -104,7 +104,7 @@ impl<S: Store + Clone> StoreEffects<S> {
             let batch = Batch {
                 agent: group.agent.as_deref(),
                 lines: &group.lines,
-                snapshot: None,
+                snapshot: group.snapshot.as_deref(),
             };
             let appended = store.append(lease, batch).await;
             let place = || store.place(lease.session, group.agent.as_deref());

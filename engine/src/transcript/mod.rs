@@ -23,7 +23,7 @@ pub use self::{
     cost_state::CostState,
     line::{Facts, Line},
     resume::{ResumeError, ResumeOptions, SavedSession, Which},
-    scribe::Scribe,
+    scribe::{LastResponse, Scribe},
     summary::{Said, Summary, said},
     writer::{AgentMeta, Appended, SessionWriter},
 };

@@ -1,5 +1,7 @@
 //! Resuming stored sessions.
 
+mod unfinished;
+
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -46,6 +48,8 @@ pub struct SavedSession {
     /// The index of the last line that is resumed; `None` for all.
     cut: Option<usize>,
     transcript: Transcript,
+    /// The state of the session after the last line.
+    snapshot: Option<Vec<u8>>,
 }
 
 /// The properties of a line that are needed without parsing it completely.
@@ -137,7 +141,11 @@ impl SavedSession {
     async fn load(store: &impl Store, id: SessionId) -> Result<Self, ResumeError> {
         let stored = store.load(id, None).await?;
         let stored = stored.ok_or_else(|| ResumeError::UnknownSession(id.to_string()))?;
-        Ok(Self::read(id, stored.text))
+        let snapshot = stored.snapshot.filter(|snapshot| snapshot.is_current);
+        Ok(Self {
+            snapshot: snapshot.map(|snapshot| snapshot.bytes),
+            ..Self::read(id, stored.text)
+        })
     }
 
     /// Parses the lines of a session. Invalid lines are skipped, whatever their size. The running time is linear in the size
@@ -153,6 +161,7 @@ impl SavedSession {
             lines,
             text,
             cut: None,
+            snapshot: None,
         }
     }
 
@@ -180,6 +189,7 @@ impl SavedSession {
         let end = self.lines[cut].bytes.end;
         self.transcript = Transcript::read(&self.text[..end]);
         self.cut = Some(cut);
+        self.snapshot = None;
         Ok(self)
     }
 

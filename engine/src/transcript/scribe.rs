@@ -33,6 +33,15 @@ pub struct Scribe {
     last_prompt: Option<String>,
 }
 
+/// The response at the end of a transcript, whose calls have no results yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LastResponse {
+    /// Its first and its last line; `None` if the transcript does not end with a response.
+    pub(super) lines: Option<(Uuid, Uuid)>,
+    /// The ids of its calls, each with the line that contains it.
+    pub(super) calls: Vec<(String, Uuid)>,
+}
+
 impl Scribe {
     /// A scribe for a new session.
     #[must_use]
@@ -54,6 +63,15 @@ impl Scribe {
     pub fn going_on(mut self, ids: impl IntoIterator<Item = Uuid>, leaf: Option<Uuid>) -> Self {
         self.seen.extend(ids);
         self.leaf = leaf;
+        self
+    }
+
+    /// Continues in the middle of a turn: results follow on the calls of this response.
+    #[must_use]
+    pub fn going_on_with(mut self, response: LastResponse) -> Self {
+        self.last_lines.extend(response.lines);
+        let calls = response.calls.into_iter();
+        (self.open_calls).extend(calls.map(|(call, line)| ((None, call), line)));
         self
     }
 
@@ -303,6 +321,11 @@ fn line_of<T: Serialize>(entry: &Entry, line: &T) -> Line {
 /// Strings, numbers and raw JSON under string keys always encode.
 pub(crate) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
     RawJson::encode(value).unwrap_or_else(|_| RawJson::null())
+}
+
+/// The id of the call that a block is.
+pub(super) fn call_in(block: &RawJson) -> Option<String> {
+    call_of(&object_of(block))
 }
 
 /// The id of the call that a block is the result of.

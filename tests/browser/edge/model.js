@@ -5,6 +5,8 @@ export class Model {
   #server;
   #answers = [];
   requests = [];
+  /** What tools have asked for: they run in an isolate that keeps no count. */
+  ran = [];
 
   static async start() {
     const model = new Model();
@@ -17,12 +19,22 @@ export class Model {
     return `http://127.0.0.1:${this.#server.address().port}`;
   }
 
-  /** The next answer: a text, `{ call: { name, input } }`, or `{ begins: text, begun: () => {} }`, which never ends. */
+  /** The next answer: a text, `{ call: { name, input } }`, several `{ calls: […] }`, or `{ begins: text, begun: () => {} }`, which never ends. */
   answer(...answers) {
     this.#answers.push(...answers);
   }
 
+  /** Takes back the answers that nobody has asked for. */
+  forget() {
+    this.#answers = [];
+  }
+
   async #handle(request, response) {
+    if (request.method === 'GET') {
+      this.ran.push(request.url);
+      response.end();
+      return;
+    }
     let body = '';
     for await (const piece of request) body += piece;
     this.requests.push({ headers: request.headers, body: JSON.parse(body) });
@@ -32,19 +44,22 @@ export class Model {
     const usage = { input_tokens: 10, output_tokens: 5 };
     event({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage } });
     const text = typeof answer === 'string' ? answer : answer.begins;
-    if (text === undefined) {
-      const { name, input } = answer.call;
-      event({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: `toolu_${this.requests.length}`, name, input: {} } });
-      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } });
-    } else {
+    const calls = answer.calls ?? (answer.call ? [answer.call] : []);
+    if (text !== undefined) {
       event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
       event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+    }
+    for (const [index, { name, input }] of calls.entries()) {
+      const id = `toolu_${this.requests.length}${index > 0 ? `_${index}` : ''}`;
+      if (index > 0) event({ type: 'content_block_stop', index: index - 1 });
+      event({ type: 'content_block_start', index, content_block: { type: 'tool_use', id, name, input: {} } });
+      event({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } });
     }
     if (answer.begun) {
       answer.begun();
       return; // until whoever asked is gone
     }
-    event({ type: 'content_block_stop', index: 0 });
+    event({ type: 'content_block_stop', index: Math.max(0, calls.length - 1) });
     event({ type: 'message_delta', delta: { stop_reason: text === undefined ? 'tool_use' : 'end_turn', stop_sequence: null }, usage });
     event({ type: 'message_stop' });
     response.end();

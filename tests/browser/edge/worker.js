@@ -10,13 +10,22 @@ const note = tool('Note', 'Notes something.', { type: 'object', properties: { te
 // Which never comes back.
 const wait = tool('Wait', 'Waits.', { type: 'object' }, () => new Promise(() => {}));
 
+/** Which only look, so that several of them run at the same time, and leave a trace of each run. */
+const looks = (env) => ['Count', 'Peek'].map((name) => {
+  const look = async ({ text }) => {
+    await fetch(`${env.MODEL}/${name}/${text}`);
+    return `${name}: ${text}`;
+  };
+  return tool(name, 'Looks.', { type: 'object', properties: { text: { type: 'string' } } }, look, { annotations: { readOnly: true } });
+});
+
 const parts = {
   module,
   heartbeatMs: 100,
   authorize: (request) => {
     if (request.headers.get('authorization') !== 'Bearer visitor') return new Response('who are you?', { status: 401 });
   },
-  options: (env) => ({ baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait], allowedTools: ['Wait'] }),
+  options: (env) => ({ baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait, ...looks(env)], allowedTools: ['Wait', 'Count'] }),
 };
 const { handler, SessionObject } = edge(parts);
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -19,19 +19,29 @@ export function workerdProgram() {
   }
 }
 
-/** A worker of the package in a directory, whose model server is at `model`. */
+/** A worker that imports the package. */
 export class Workerd {
   #folder = mkdtempSync(join(tmpdir(), 'windlass-edge-'));
   #child;
   #port;
 
-  constructor(packageDirectory, model) {
+  /**
+   * @param {object} parts
+   * @param {string} parts.directory the package
+   * @param {string} parts.worker the module of the worker: a path, or its name beside this file
+   * @param {Record<string, string>} [parts.files] further modules: their names for the worker, and where they are
+   * @param {Record<string, string>} [parts.texts] bindings that are texts
+   * @param {Record<string, string>} [parts.objects] bindings to Durable Objects, by the names of their classes
+   */
+  constructor({ directory, worker, files = {}, texts = {}, objects = {} }) {
     mkdirSync(join(this.#folder, 'storage'));
     // A configuration embeds what lies beside it.
-    const names = readdirSync(packageDirectory).filter((name) => /\.(js|wasm)$/.test(name));
-    for (const name of names) cpSync(join(packageDirectory, name), join(this.#folder, name));
-    cpSync(join(HERE, 'worker.js'), join(this.#folder, 'worker.js'));
-    writeFileSync(join(this.#folder, 'config.capnp'), configuration(['worker.js', ...names], model, join(this.#folder, 'storage')));
+    const ofPackage = readdirSync(directory).map((name) => [name, join(directory, name)]);
+    const modules = new Map([['worker.js', resolve(HERE, worker)], ...ofPackage, ...Object.entries(files)]);
+    const names = [...modules.keys()].filter((name) => /\.(js|wasm)$/.test(name));
+    for (const name of names) cpSync(modules.get(name), join(this.#folder, name));
+    const storage = join(this.#folder, 'storage');
+    writeFileSync(join(this.#folder, 'config.capnp'), configuration(names, { texts, objects, storage }));
   }
 
   get url() {
@@ -67,16 +77,22 @@ export class Workerd {
   }
 }
 
-function configuration(names, model, storage) {
+function configuration(names, { texts, objects, storage }) {
+  const quoted = JSON.stringify;
   const modules = names.map((name) => {
     const kind = name.endsWith('.wasm') ? 'wasm' : 'esModule';
-    return `(name = ${JSON.stringify(name)}, ${kind} = embed ${JSON.stringify(name)})`;
+    return `(name = ${quoted(name)}, ${kind} = embed ${quoted(name)})`;
   });
+  const bindings = [
+    ...Object.entries(texts).map(([name, text]) => `(name = ${quoted(name)}, text = ${quoted(text)})`),
+    ...Object.entries(objects).map(([name, of]) => `(name = ${quoted(name)}, durableObjectNamespace = ${quoted(of)})`),
+  ];
+  const namespaces = Object.values(objects).map((of) => `(className = ${quoted(of)}, uniqueKey = ${quoted(of)}, enableSql = true)`);
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "storage", disk = (path = ${JSON.stringify(storage)}, writable = true)),
+    (name = "storage", disk = (path = ${quoted(storage)}, writable = true)),
     (name = "internet", network = (allow = ["public", "private"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
@@ -85,17 +101,8 @@ const worker :Workerd.Worker = (
   modules = [${modules.join(', ')}],
   compatibilityDate = "2026-01-01",
   compatibilityFlags = ["enable_request_signal", "request_signal_passthrough"],
-  bindings = [
-    (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
-    (name = "IMPATIENT", durableObjectNamespace = "ImpatientObject"),
-    (name = "CHECK", durableObjectNamespace = "StoreCheck"),
-    (name = "MODEL", text = ${JSON.stringify(model)}),
-  ],
-  durableObjectNamespaces = [
-    (className = "SessionObject", uniqueKey = "sessions", enableSql = true),
-    (className = "ImpatientObject", uniqueKey = "impatient", enableSql = true),
-    (className = "StoreCheck", uniqueKey = "check", enableSql = true),
-  ],
+  bindings = [${bindings.join(', ')}],
+  durableObjectNamespaces = [${namespaces.join(', ')}],
   durableObjectStorage = (localDisk = "storage"),
 );
 `;
