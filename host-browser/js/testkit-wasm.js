@@ -1,5 +1,5 @@
 /** The module of the test kit: loaded once, by whoever needs it first. */
-import start, { ScriptedModel, checkStore } from './windlass_browser_testkit.js';
+import start, { ScriptedModel, checkStore, replay } from './windlass_browser_testkit.js';
 import { loadOnce } from './load-once.js';
 
 /**
@@ -8,4 +8,4 @@ import { loadOnce } from './load-once.js';
  */
 export const initTestkit = loadOnce(start, () => new URL('./windlass_browser_testkit_bg.wasm', import.meta.url));
 
-export { ScriptedModel, checkStore };
+export { ScriptedModel, checkStore, replay };

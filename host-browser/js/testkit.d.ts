@@ -35,5 +35,11 @@ export function checkStore(place: () => { store(): SessionStore | Promise<Sessio
  */
 export function checkFileSystem(place: () => { fileSystem(): FileSystem | Promise<FileSystem> }): Promise<string[]>;
 
+/**
+ * Runs a session with the inputs of a journal, as `windlass --record` writes them on any host, and compares its outputs with the recorded
+ * ones, byte for byte. Rejects with the first difference, and its line.
+ */
+export function replayJournal(journal: string): Promise<{ inputs: number; outputs: number }>;
+
 /** Loads the test kit, where its module comes from somewhere else than the file beside it. */
 export function initTestkit(source?: ModuleSource): Promise<void>;

@@ -7,7 +7,8 @@
 //! - [`Session`]: a session with its engine and the driver of that; its store is a JavaScript object;
 //! - [`summary`]: what a list shows of a session; [`forked`]: the lines of its copy;
 //! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
-//! - `ScriptedModel` and `check_store` (feature `testkit`): a model without a network, and the contract of stores as checks.
+//! - `ScriptedModel`, `check_store` and `replay` (feature `testkit`): a model without a network, the contract of stores as checks,
+//!   and journals run once more.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -20,6 +21,8 @@ mod host;
 mod imports;
 mod mcp;
 #[cfg(feature = "testkit")]
+mod replay;
+#[cfg(feature = "testkit")]
 mod scripted_model;
 mod session;
 mod store;
@@ -29,6 +32,8 @@ mod summary;
 pub use check_store::check_store;
 pub use fork::forked;
 pub use grant::{Grant, digest};
+#[cfg(feature = "testkit")]
+pub use replay::replay;
 #[cfg(feature = "testkit")]
 pub use scripted_model::ScriptedModel;
 pub use session::Session;

@@ -43,6 +43,26 @@ fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in
 }
 
 #[test]
+fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in_workerd() {
+    let facts = Facts::of_the_demo();
+    let there = split_outcome(&node::run_in_workerd(&facts));
+    compare(&facts, &there);
+}
+
+/// A journal that was recorded here: the same inputs give the same outputs, byte for byte, wherever it is replayed.
+#[test]
+fn card_1_journals_replay_in_node_chromium_and_workerd() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("demo.ndjson");
+    fs::write(&journal, native::journal(&Facts::of_the_demo())).unwrap();
+    let variables = [
+        ("WINDLASS_JOURNAL", journal),
+        ("WINDLASS_CHROMIUM", artefacts::chromium()),
+    ];
+    node::test_with("replay.test.js", variables);
+}
+
+#[test]
 fn card_3_a_component_in_javascript_reaches_only_what_its_call_was_granted() {
     node::test("files.test.js");
 }

@@ -2,11 +2,13 @@
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc, sync::Arc};
 
+use futures_util::stream;
 use serde_json::{Value, json};
 use windlass::plugins::{PluginHost, PluginHostConfig};
 use windlass_core::{
-    Input, Prompt, Seeded, Session,
+    Input, Prompt, Seeded, Session, SessionId, drive,
     host::CancelSignal,
+    journal::Recorder,
     session_request::SessionRequest,
     tool::{ToolCall, ToolResult},
 };
@@ -21,6 +23,41 @@ pub(crate) struct Here {
 }
 
 pub(crate) fn run(facts: &Facts) -> Here {
+    let host = host(facts);
+    let task = task(facts.cwd());
+    let id = Seeded::new(task.seed).uuid();
+    let mut session = Session::new(Arc::new(task.spec), id, task.seed);
+    let messages = host.run(&mut session, [prompt(facts, id)]).unwrap();
+    host.verify().unwrap();
+    Here {
+        messages: messages.iter().map(|m| m.to_line() + "\n").collect(),
+    }
+}
+
+/// The journal of the run.
+pub(crate) fn journal(facts: &Facts) -> String {
+    let host = host(facts);
+    let task = task(facts.cwd());
+    let id = Seeded::new(task.seed).uuid();
+    let mut lines = String::new();
+    let mut recorder = Recorder::start(Arc::new(task.spec), id, task.seed, |line| {
+        lines += line;
+        lines += "\n";
+    });
+    let inputs = stream::iter([prompt(facts, id)]);
+    let driven = host.block_on(drive(&mut recorder, &host, inputs));
+    driven.unwrap().unwrap();
+    host.verify().unwrap();
+    drop(recorder);
+    lines
+}
+
+/// An engine names prompts itself, and a session that is told their names draws none.
+fn prompt(facts: &Facts, id: SessionId) -> Input {
+    Input::Prompt(Prompt::text(facts.bundle["prompt"].as_str().unwrap()).with_uuid(id))
+}
+
+fn host(facts: &Facts) -> TestHost {
     let bundle = &facts.bundle;
     let script =
         Script::parse_with(bundle["script"].as_str().unwrap(), &[("cwd", facts.cwd())]).unwrap();
@@ -35,16 +72,7 @@ pub(crate) fn run(facts: &Facts) -> Here {
             files.call_blocking(call, &CancelSignal::new())
         });
     }
-    let task = task(facts.cwd());
-    let id = Seeded::new(task.seed).uuid();
-    let mut session = Session::new(Arc::new(task.spec), id, task.seed);
-    // An engine names prompts itself, and a session that is told their names draws none.
-    let prompt = Prompt::text(bundle["prompt"].as_str().unwrap()).with_uuid(id);
-    let messages = host.run(&mut session, [Input::Prompt(prompt)]).unwrap();
-    host.verify().unwrap();
-    Here {
-        messages: messages.iter().map(|m| m.to_line() + "\n").collect(),
-    }
+    host
 }
 
 /// What `host-browser/demo/demo.js` makes of its options.
