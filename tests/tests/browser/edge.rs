@@ -1,9 +1,21 @@
 //! Sessions at the edge: in workerd, the runtime of Cloudflare's workers.
 
-use crate::node;
+use windlass_tests::artefacts;
+
+use crate::{node, page};
 
 /// A store in the storage of a Durable Object, streams, questions that another request answers, and kills in the middle of answers.
 #[test]
 fn card_4_sessions_run_at_the_edge_and_survive_its_end() {
     node::test("edge.test.js");
+}
+
+/// Components that were turned into JavaScript ahead, a server of MCP, a shell.
+#[test]
+fn card_4_components_mcp_and_a_shell_work_at_the_edge() {
+    let components = page::components();
+    node::test_with(
+        "edge-tools.test.js",
+        [("WINDLASS_PAGE_COMPONENTS", components.path().to_owned())],
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use tempfile::TempDir;
 use windlass::plugins::with_declaration;
 use windlass_tests::artefacts;
 
@@ -49,6 +50,18 @@ fn card_4_axe_finds_nothing_wrong_with_the_page_of_the_demo() {
 
 /// Runs tests of the page, with the components that they drop on it.
 fn test(file: &str) {
+    let components = components();
+    node::test_with(
+        file,
+        [
+            ("WINDLASS_CHROMIUM", artefacts::chromium()),
+            ("WINDLASS_PAGE_COMPONENTS", components.path().to_owned()),
+        ],
+    );
+}
+
+/// A folder with a component that has a hook, `policy.wasm`, and two that have tools, `words.wasm` and `misbehaves.wasm`.
+pub(crate) fn components() -> TempDir {
     let components = tempfile::tempdir().unwrap();
     fs::copy(
         artefacts::plugin("policy"),
@@ -63,11 +76,5 @@ fn test(file: &str) {
         )
         .unwrap();
     }
-    node::test_with(
-        file,
-        [
-            ("WINDLASS_CHROMIUM", artefacts::chromium()),
-            ("WINDLASS_PAGE_COMPONENTS", components.path().to_owned()),
-        ],
-    );
+    components
 }
