@@ -1,5 +1,5 @@
 /**
- * Agents at the edge: a fetch handler, and a Durable Object for each session.
+ * Agents at the edge: a fetch handler, and a Durable Object for each session, or an object of `LocalObjects` where there are none.
  *
  * | request | answer |
  * |---|---|
@@ -18,6 +18,7 @@
 import { Agent } from './agent.js';
 import { DurableObjectSessionStore } from './durable-object-session-store.js';
 import { Questions } from './edge-questions.js';
+export { LocalObjects } from './local-objects.js';
 import { GO_ON, KEEPS_QUESTIONS } from './session.js';
 import { init } from './wasm.js';
 
@@ -30,7 +31,7 @@ const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/
  * Makes the fetch handler and the class of the sessions' objects.
  *
  * @param {object} parts
- * @param {WebAssembly.Module} parts.module `windlass/core.wasm`, as the platform imports it
+ * @param {import('./index.js').ModuleSource} [parts.module] `windlass/core.wasm`, where the platform imports it
  * @param {(request: Request, env: object) => Response | void | Promise<Response | void>} parts.authorize who may do what with sessions: called
  *   for every request, before anything else; a `Response` refuses it
  * @param {(env: object, request: Request) => object | Promise<object>} parts.options what an agent is made of, for each session
@@ -86,6 +87,17 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     /** Called by the runtime when the time of a question is over. */
     async alarm() {
       await this.#questions.expire();
+    }
+
+    /** Whether it can leave the memory: nothing runs, and nobody is asked. */
+    rests() {
+      return !this.#run;
+    }
+
+    /** Ends its session, which goes on with the next prompt, here or in another object. */
+    async close() {
+      await this.#session?.close();
+      this.#session = undefined;
     }
 
     async #handle(request, id, action) {
@@ -195,8 +207,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     async #delete(id) {
       if (this.#run) return failed(409, 'the session is answering a prompt: interrupt it first');
-      await this.#session?.close();
-      this.#session = undefined;
+      await this.close();
       await this.#store.delete(id).catch((error) => {
         if (error.kind !== 'unknown') throw error;
       });

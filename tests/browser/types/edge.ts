@@ -1,7 +1,7 @@
 /** The entry for workers, and that for tests. */
 import core from 'windlass/core.wasm';
-import { edge } from 'windlass/edge';
-import type { EdgeParts } from 'windlass/edge';
+import { LocalObjects, edge } from 'windlass/edge';
+import type { EdgeParts, SqliteDatabase } from 'windlass/edge';
 import { MemorySessionStore } from 'windlass';
 import { ScriptedModel, VirtualClock, checkStore, initTestkit } from 'windlass/testkit';
 import testkit from 'windlass/testkit.wasm';
@@ -23,3 +23,8 @@ export async function checked(): Promise<string[]> {
   const first = new MemorySessionStore();
   return checkStore(() => ({ store: () => first.again() }));
 }
+
+declare const database: SqliteDatabase;
+const SESSIONS = new LocalObjects(SessionObject, { database, idleMs: 1000 });
+const served: Promise<Response> = handler.fetch(new Request('http://localhost/sessions'), { SESSIONS });
+void served;

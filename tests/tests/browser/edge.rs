@@ -19,3 +19,12 @@ fn card_4_components_mcp_and_a_shell_work_at_the_edge() {
         [("WINDLASS_PAGE_COMPONENTS", components.path().to_owned())],
     );
 }
+
+/// Over a database of SQLite, in a process that is killed while a person is asked.
+#[test]
+fn card_4_the_handler_of_the_edge_runs_in_node() {
+    node::test_with(
+        "edge-node.test.js",
+        [("WINDLASS_NEWER_NODE", artefacts::newer_node())],
+    );
+}
