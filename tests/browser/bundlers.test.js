@@ -120,6 +120,18 @@ async function ask(url, prompt) {
   return response.text();
 }
 
+test('card_4_the_handler_of_the_edge_is_served_by_deno', async () => {
+  await inProject(some(worker, 'agents.js'), async (project, closing) => {
+    const variables = { ...env, BASE_URL: model.url, API_KEY: 'secret', VISITORS: 'visitor' };
+    const command = [program('@deno', 'deno'), 'serve', '-A', '--host', '127.0.0.1', '--port', '0', 'agents.js'];
+    const served = await startService({ cwd: project.path(), env: variables }, /(http:\/\/127\.0\.0\.1:[1-9]\d*)/, command);
+    closing(() => served.stop());
+    assert.equal((await fetch(`${served.url}/sessions`, { method: 'POST' })).status, 401);
+    model.answer('Here.');
+    assert.match(await ask(served.url, 'Where?'), /"result":"Here\."/);
+  });
+});
+
 test('card_4_the_worker_of_the_guide_is_built_and_served_by_wrangler', async () => {
   const withFiles = worker['worker.js'].replace('options: (env) => ({', 'options: async (env) => ({ ...(await withFiles()),');
   const files = {
