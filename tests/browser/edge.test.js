@@ -121,7 +121,7 @@ async function decide(prompt, session, decision) {
 }
 
 /** Asks, reads until questions and results are there, and ends the runtime; gives the id of the session and the questions. */
-async function leaveAsking(prompt, { questions: count = 1, results = 0 } = {}) {
+async function leaveAsking(prompt, { questions: count = 1, results = 0, ran = 0 } = {}) {
   const response = await request('/sessions', { body: { prompt } });
   const id = response.headers.get('windlass-session');
   const asked = events(response);
@@ -132,6 +132,7 @@ async function leaveAsking(prompt, { questions: count = 1, results = 0 } = {}) {
     if (event === 'permission') questions.push(data);
     if (data.type === 'user') seen += 1;
   }
+  await model.hasRun(ran);
   await workerd.kill();
   await asked.return().catch(() => {});
   await workerd.start();
@@ -212,6 +213,34 @@ test('card_4_calls_beside_a_question_that_outlives_its_object_run_once', { skip 
   assert.match(c, /Count: c/);
   assert.match(d, /not this/);
   assert.deepEqual(model.ran.toSorted(), ['/Count/a', '/Count/c', '/Peek/b'], 'each call has run once');
+});
+
+test('card_4_a_call_that_ran_beside_a_question_runs_again_only_where_its_tool_says_so', { skip }, async () => {
+  const before = model.ran.length;
+  model.answer({ calls: [{ name: 'Peek', input: { text: 'it' } }, { name: 'Stall', input: {} }, { name: 'Retry', input: {} }] });
+  const { id, questions: [question] } = await leaveAsking('Look.', { ran: before + 2 });
+  model.answer('Looked.');
+  assert.equal((await answer(id, question, { behavior: 'allow' })).at(-1).result, 'Looked.');
+  const [, stalled, again] = model.requests.at(-1).body.messages.at(-1).content.map(({ content }) => JSON.stringify(content));
+  assert.match(stalled, /outcome is unknown/);
+  assert.match(again, /Retry: again/);
+  const names = model.ran.slice(before).map((url) => url.split(/[/?]/)[1]);
+  assert.deepEqual(names.toSorted(), ['Peek', 'Retry', 'Retry', 'Stall']);
+});
+
+test('card_4_a_question_of_a_subagent_outlives_its_object', { skip }, async () => {
+  const asked = model.requests.length;
+  model.answer({ call: { name: 'Agent', input: { description: 'look', prompt: 'Look around.', subagent_type: 'scout' } } });
+  model.answer({ call: { name: 'Note', input: { text: 'of the scout' } } });
+  const { id, questions: [question] } = await leaveAsking('Send the scout.');
+  assert.ok(question.agentID, JSON.stringify(question));
+  model.answer('I noted it.', 'The scout has noted it.');
+  const seen = await answer(id, question, { behavior: 'allow' });
+  assert.equal(seen.at(-1).result, 'The scout has noted it.');
+  assert.equal(model.requests.length, asked + 4, 'two each: nothing is asked twice');
+  const [ofScout, ofSession] = model.requests.slice(-2).map(({ body }) => JSON.stringify(body.messages.at(-1)));
+  assert.match(ofScout, /noted: of the scout/);
+  assert.match(ofSession, /I noted it\./);
 });
 
 test('card_4_an_answer_is_not_lost_with_the_object_that_received_it', { skip }, async () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 export class Model {
   #server;
   #answers = [];
+  #onRun = () => {};
   requests = [];
   /** What tools have asked for: they run in an isolate that keeps no count. */
   ran = [];
@@ -24,6 +25,15 @@ export class Model {
     this.#answers.push(...answers);
   }
 
+  /** Waits until tools have asked so often. */
+  async hasRun(count) {
+    while (this.ran.length < count) {
+      await new Promise((resolve) => {
+        this.#onRun = resolve;
+      });
+    }
+  }
+
   /** Takes back the answers that nobody has asked for. */
   forget() {
     this.#answers = [];
@@ -31,8 +41,10 @@ export class Model {
 
   async #handle(request, response) {
     if (request.method === 'GET') {
+      const [name] = request.url.split('?');
+      response.end(this.ran.some((ran) => ran.startsWith(name)) ? 'again' : 'first');
       this.ran.push(request.url);
-      response.end();
+      this.#onRun();
       return;
     }
     let body = '';

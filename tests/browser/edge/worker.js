@@ -19,13 +19,29 @@ const looks = (env) => ['Count', 'Peek'].map((name) => {
   return tool(name, 'Looks.', { type: 'object', properties: { text: { type: 'string' } } }, look, { annotations: { readOnly: true } });
 });
 
+// Which look, too, and never come back where they begin for the first time: one that may be done again, and one that may not.
+const stalls = (env) => ['Stall', 'Retry'].map((name) => {
+  const stall = async (input, { effectId }) => {
+    const begun = await fetch(`${env.MODEL}/${name}?${encodeURIComponent(effectId)}`);
+    return (await begun.text()) === 'first' ? new Promise(() => {}) : `${name}: again`;
+  };
+  const retry = name === 'Retry' ? 'run_again' : 'never';
+  return tool(name, 'Looks.', { type: 'object' }, stall, { annotations: { readOnly: true }, retry });
+});
+
 const parts = {
   module,
   heartbeatMs: 100,
   authorize: (request) => {
     if (request.headers.get('authorization') !== 'Bearer visitor') return new Response('who are you?', { status: 401 });
   },
-  options: (env) => ({ baseUrl: env.MODEL, apiKey: 'secret-of-the-edge', tools: [note, wait, ...looks(env)], allowedTools: ['Wait', 'Count'] }),
+  options: (env) => ({
+    baseUrl: env.MODEL,
+    apiKey: 'secret-of-the-edge',
+    tools: [note, wait, ...looks(env), ...stalls(env)],
+    agents: { scout: { description: 'Looks around.', prompt: 'You look around.' } },
+    allowedTools: ['Wait', 'Count', 'Stall', 'Retry', 'Agent'],
+  }),
 };
 const { handler, SessionObject } = edge(parts);
 
