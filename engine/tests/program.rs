@@ -1,7 +1,11 @@
 //! The engine of a program, as data: prompts, messages and answers are values, and nothing is a line.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -15,8 +19,10 @@ use windlass_core::{
 use windlass_engine::{
     machine::{
         Configuration, Effect, Ending, Engine, Face, Fault, Input, Launch, Outcome, Output, State,
+        StoreEffects,
     },
     protocol::flags::Flags,
+    store::{Lease, MemoryStore, Store as _},
 };
 
 /// An engine, what it has said, and what it has asked for and nobody has done.
@@ -276,4 +282,100 @@ fn an_interrupt_that_nothing_is_there_for_begins_nothing() {
     let said = bench.said();
     assert_eq!(said.first(), Some(&"init"));
     assert_eq!(said.last(), Some(&"result"));
+}
+
+/// Launch data of engines whose sessions go on where a person was asked.
+fn keeping(resume: Option<Uuid>) -> Launch {
+    let mut launch = launch();
+    launch.flags.no_session_persistence = false;
+    launch.flags.resume = resume.map(|id| id.to_string());
+    launch.keeps_questions = true;
+    launch
+}
+
+impl Bench {
+    /// Performs what a store performs; gives the leases that the engine got.
+    fn store(&mut self, store: &MemoryStore) -> Vec<Lease> {
+        let effects = StoreEffects::new(Some(store.clone()));
+        let mut leases = Vec::new();
+        while let Some((number, effect)) = self.effects.pop_front() {
+            let done = pin!(effects.perform(effect));
+            let Poll::Ready(done) = done.poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("memory waits for nothing");
+            };
+            match &done {
+                Ok(Outcome::Leased(Ok(lease))) => leases.push(lease.clone()),
+                Ok(Outcome::Loaded(Ok(Some(loaded)))) => leases.extend(loaded.lease.clone()),
+                _ => {}
+            }
+            self.handle(Input::Done(number, done.unwrap()));
+        }
+        leases
+    }
+}
+
+/// The id and the store of a session whose engine has asked about a call, and is gone when the person answers.
+fn left_asking() -> (Uuid, MemoryStore) {
+    let store = MemoryStore::default();
+    let mut bench = Bench::start(keeping(None), spec());
+    let leases = bench.store(&store);
+    bench.prompt("Do it");
+    bench.store(&store);
+    bench.respond(call());
+    assert!(bench.session.is_empty(), "asked before it is kept");
+    bench.store(&store);
+    let (_, effect) = bench.asked();
+    assert!(matches!(effect, SessionEffect::AskPermission(_)));
+    leases.iter().for_each(|lease| store.release(lease));
+    (bench.opened.unwrap(), store)
+}
+
+#[test]
+fn a_turn_goes_on_in_another_engine_where_a_person_was_asked() {
+    let (id, store) = left_asking();
+    let mut bench = Bench::start(keeping(Some(id)), spec());
+    bench.store(&store);
+    bench.tell(SessionInput::Resumed { live: Vec::new() });
+    bench.store(&store);
+    let (asked, effect) = bench.asked();
+    assert!(
+        matches!(effect, SessionEffect::AskPermission(_)),
+        "{effect:?}"
+    );
+    bench.answer(asked, Answer::Permission(PermissionResponse::allow()));
+    let (ran, effect) = bench.asked();
+    assert!(matches!(effect, SessionEffect::CallTool(_)), "{effect:?}");
+    bench.answer(ran, Answer::Tool(ToolResult::text("done")));
+    bench.store(&store);
+    let sent = bench.says("It is done.");
+    assert_eq!(sent["messages"].as_array().unwrap().len(), 3);
+    bench.store(&store);
+    assert_eq!(bench.said(), ["user", "assistant", "result"]);
+}
+
+#[test]
+fn a_prompt_in_place_of_the_answer_goes_on_from_the_transcript() {
+    let (id, store) = left_asking();
+    let mut bench = Bench::start(keeping(Some(id)), spec());
+    let leases = bench.store(&store);
+    bench.prompt("Forget it");
+    bench.store(&store);
+    let sent = bench.says("All right.");
+    let sent = sent["messages"].to_string();
+    assert!(
+        sent.contains("outcome is unknown") && sent.contains("Forget it"),
+        "{sent}"
+    );
+    bench.store(&store);
+    assert_eq!(bench.said().last(), Some(&"result"));
+
+    // What was asked then is over.
+    leases.iter().for_each(|lease| store.release(lease));
+    let mut bench = Bench::start(keeping(Some(id)), spec());
+    bench.store(&store);
+    bench.tell(SessionInput::Resumed { live: Vec::new() });
+    let Some(Fault::NotOpened(reason)) = bench.fault else {
+        panic!("{:?}", bench.fault);
+    };
+    assert!(reason.contains("waits for a person"), "{reason}");
 }

@@ -37,6 +37,16 @@ export class Questions {
     return answer;
   }
 
+  /** Whether calls wait for answers. */
+  areWaiting() {
+    return this.#waiting.size > 0;
+  }
+
+  /** Whether there is a question about this call. */
+  async has(toolUseID) {
+    return (await this.#storage.get(PREFIX + toolUseID)) !== undefined;
+  }
+
   /** The questions that are open. */
   async open() {
     return (await this.#kept()).map(({ question }) => question);

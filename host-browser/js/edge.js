@@ -5,19 +5,20 @@
  * |---|---|
  * | `POST /sessions` with `{ "prompt": … }` | a new session: a stream of events, each message one (`message`), with the id in the header `windlass-session` |
  * | `POST /sessions/ID` with `{ "prompt": … }` | the session goes on: the same |
- * | `POST /sessions/ID/answer` with `{ "toolUseID": …, "behavior": "allow" \| "deny", … }` | answers a question about a call, which is an event (`permission`) of the stream; where the object that asked is gone, the session goes on: a stream of events |
+ * | `POST /sessions/ID/answer` with `{ "toolUseID": …, "behavior": "allow" \| "deny", … }` | answers a question about a call, which is an event (`permission`) of the stream; where nobody reads that any more, or the object that asked is gone: the stream of what follows |
  * | `GET /sessions/ID/questions` | the questions that are open |
  * | `POST /sessions/ID/interrupt` | stops what is running |
  * | `GET /sessions/ID` | the transcript: lines of JSON |
  * | `DELETE /sessions/ID` | nothing is kept of the session any more |
  *
  * The answer stops by `interrupt`, and when its reader leaves: at the next event or heartbeat, where the runtime says so
- * (compatibility flags `enable_request_signal` and `request_signal_passthrough`). What was said until then is kept, and the next
- * prompt goes on behind it, also after the object was evicted or its machine went down.
+ * (compatibility flags `enable_request_signal` and `request_signal_passthrough`). A question stays open then. What was said until then
+ * is kept, and the next prompt goes on behind it, also after the object was evicted or its machine went down.
  */
 import { Agent } from './agent.js';
 import { DurableObjectSessionStore } from './durable-object-session-store.js';
 import { Questions } from './edge-questions.js';
+import { EventStream } from './event-stream.js';
 export { LocalObjects } from './local-objects.js';
 import { GO_ON, KEEPS_QUESTIONS } from './session.js';
 import { init } from './wasm.js';
@@ -63,10 +64,11 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     #store;
     #session;
     #questions;
-    /** Whose answer is being given. */
+    /** Whose answer is being given, and its end. */
     #run;
-    /** Takes the events of the answer that is being given. */
-    #emit;
+    #over;
+    /** Who reads it; nobody, where the reader has left. */
+    #reader;
 
     constructor(ctx, env) {
       this.#storage = ctx.storage;
@@ -110,39 +112,65 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       const body = await request.json().catch(() => undefined);
       if (action === 'answer') return this.#answer(id, body, request);
       if (action) return failed(405, `${method} is nothing that ${action} does`);
-      if (!this.#run) await this.#questions.forgetGone();
       return this.#prompt(id, body, request);
     }
 
     async #prompt(id, body, request) {
       if (body?.prompt === undefined) return failed(400, 'write a body of JSON with a `prompt`: a text, or blocks of content');
+      if (this.#isLeft()) await this.#stop();
       if (this.#run) return failed(409, 'the session is answering another prompt: wait for its result, or interrupt it');
-      return this.#answering(id, request, (session) => session.prompt(body.prompt));
+      return this.#answering(id, request, async (session) => {
+        await this.#questions.forgetGone();
+        return session.prompt(body.prompt);
+      });
     }
 
     /** The stream of what `begin` makes the session say. */
     async #answering(id, request, begin) {
-      const { readable, writable } = new TransformStream();
-      const writer = writable.getWriter();
-      const encoder = new TextEncoder();
-      const write = (text) => writer.write(encoder.encode(text));
       this.#run = 'starting';
       try {
         this.#session ??= await this.#open(id, request);
-        this.#emit = (event, data) => write(`event: ${event}\ndata: ${data}\n\n`);
-        this.#run = begin(this.#session);
+        this.#run = await begin(this.#session);
       } catch (error) {
         this.#run = undefined;
         throw error;
       }
-      const run = this.#run;
-      const leave = () => run.interrupt().catch(() => {});
-      request.signal?.addEventListener('abort', leave, { once: true });
-      const heartbeat = setInterval(() => write(':\n\n').catch(leave), heartbeatMs);
-      this.#stream(run, writer).finally(() => clearInterval(heartbeat));
-      return new Response(readable, {
+      const response = this.#readBy(request, id);
+      this.#over = this.#stream(this.#run);
+      return response;
+    }
+
+    /** What is said from now on is the answer to this request, and to no other. */
+    #readBy(request, id) {
+      this.#reader?.close();
+      const reader = new EventStream(heartbeatMs, () => this.#left(reader));
+      request.signal?.addEventListener('abort', () => this.#left(reader), { once: true });
+      this.#reader = reader;
+      return new Response(reader.readable, {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'windlass-session': id },
       });
+    }
+
+    /** A reader that leaves stops the answer. A question stays open: whoever answers it reads what follows. */
+    #left(reader) {
+      if (this.#reader !== reader) return;
+      this.#reader = undefined;
+      reader.abort();
+      if (!this.#questions.areWaiting()) this.#run.interrupt().catch(() => {});
+    }
+
+    /** Whether an answer is being given that nobody reads. */
+    #isLeft() {
+      return this.#run && this.#run !== 'starting' && !this.#reader;
+    }
+
+    async #stop() {
+      await this.#run.interrupt();
+      await this.#over;
+    }
+
+    #emit(event, data) {
+      return this.#reader?.write(event, data);
     }
 
     /** The session that is kept under the id, or a new one. */
@@ -160,7 +188,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     }
 
     /** Sends the messages of a run. */
-    async #stream(run, writer) {
+    async #stream(run) {
       try {
         for await (const line of run.lines()) await this.#emit('message', line.trimEnd());
         // An answer that was given for a call that nobody asked about any more.
@@ -170,10 +198,12 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
         const session = this.#session;
         this.#session = undefined;
         await session?.close().catch(() => {});
-        await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) })).catch(() => {});
+        await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) }));
       } finally {
         this.#run = undefined;
-        await writer.close().catch(() => {});
+        const reader = this.#reader;
+        this.#reader = undefined;
+        reader?.close();
       }
     }
 
@@ -187,11 +217,16 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       if (answer?.behavior !== 'allow' && answer?.behavior !== 'deny') return failed(400, '`behavior` is "allow" or "deny"');
       const { toolUseID, ...given } = answer;
       const decision = given.behavior === 'deny' ? { message: 'denied', ...given } : given;
+      const unknown = () => failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
+      if (!(await this.#questions.has(toolUseID))) return unknown();
+      // Whoever has lost the connection may be here before that is known.
+      const takesOver = this.#isLeft() || (this.#reader && request.headers.get('accept')?.includes('text/event-stream'));
+      const stream = takesOver ? this.#readBy(request, id) : undefined;
       const answered = await this.#questions.answer(toolUseID, decision);
-      if (!answered) return failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
+      if (!answered) return unknown();
       // Where the session goes on already, the call is about to be judged once more.
-      if (!answered.isGone || this.#run) return Response.json({ toolUseID });
-      return this.#answering(id, request, (session) => session[GO_ON]());
+      if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session[GO_ON]());
+      return stream ?? Response.json({ toolUseID });
     }
 
     async #interrupt() {

@@ -4,10 +4,16 @@ use windlass_tests::artefacts;
 
 use crate::{node, page};
 
-/// A store in the storage of a Durable Object, streams, questions that another request answers, and kills in the middle of answers.
+/// A store in the storage of a Durable Object, streams, and kills in the middle of answers.
 #[test]
 fn card_4_sessions_run_at_the_edge_and_survive_its_end() {
     node::test("edge.test.js");
+}
+
+/// Questions are answered by other requests, of other readers, after the end of the runtime.
+#[test]
+fn card_4_questions_at_the_edge_outlive_the_object_that_asked() {
+    node::test("edge-questions.test.js");
 }
 
 /// Components that were turned into JavaScript ahead, a server of MCP, a shell.
