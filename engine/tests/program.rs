@@ -293,6 +293,13 @@ fn keeping(resume: Option<Uuid>) -> Launch {
     launch
 }
 
+/// Sessions that write their transcript.
+fn kept_spec() -> Spec {
+    let mut spec = spec();
+    spec.policy.persist = true;
+    spec
+}
+
 impl Bench {
     /// Performs what a store performs; gives the leases that the engine got.
     fn store(&mut self, store: &MemoryStore) -> Vec<Lease> {
@@ -317,7 +324,7 @@ impl Bench {
 /// The id and the store of a session whose engine has asked about a call, and is gone when the person answers.
 fn left_asking() -> (Uuid, MemoryStore) {
     let store = MemoryStore::default();
-    let mut bench = Bench::start(keeping(None), spec());
+    let mut bench = Bench::start(keeping(None), kept_spec());
     let leases = bench.store(&store);
     bench.prompt("Do it");
     bench.store(&store);
@@ -333,7 +340,7 @@ fn left_asking() -> (Uuid, MemoryStore) {
 #[test]
 fn a_turn_goes_on_in_another_engine_where_a_person_was_asked() {
     let (id, store) = left_asking();
-    let mut bench = Bench::start(keeping(Some(id)), spec());
+    let mut bench = Bench::start(keeping(Some(id)), kept_spec());
     bench.store(&store);
     bench.tell(SessionInput::Resumed { live: Vec::new() });
     bench.store(&store);
@@ -356,7 +363,7 @@ fn a_turn_goes_on_in_another_engine_where_a_person_was_asked() {
 #[test]
 fn a_prompt_in_place_of_the_answer_goes_on_from_the_transcript() {
     let (id, store) = left_asking();
-    let mut bench = Bench::start(keeping(Some(id)), spec());
+    let mut bench = Bench::start(keeping(Some(id)), kept_spec());
     let leases = bench.store(&store);
     bench.prompt("Forget it");
     bench.store(&store);
@@ -371,7 +378,7 @@ fn a_prompt_in_place_of_the_answer_goes_on_from_the_transcript() {
 
     // What was asked then is over.
     leases.iter().for_each(|lease| store.release(lease));
-    let mut bench = Bench::start(keeping(Some(id)), spec());
+    let mut bench = Bench::start(keeping(Some(id)), kept_spec());
     bench.store(&store);
     bench.tell(SessionInput::Resumed { live: Vec::new() });
     let Some(Fault::NotOpened(reason)) = bench.fault else {
