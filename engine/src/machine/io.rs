@@ -220,6 +220,17 @@ pub struct LineGroup {
     pub snapshot: Option<Vec<u8>>,
 }
 
+impl LineGroup {
+    /// A copy of the lines, for what follows when they are written.
+    pub(super) fn only_lines(&self) -> Self {
+        Self {
+            agent: self.agent.clone(),
+            lines: self.lines.clone(),
+            snapshot: None,
+        }
+    }
+}
+
 /// A session to be resumed.
 #[derive(Debug)]
 pub struct LoadedSession {

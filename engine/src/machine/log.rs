@@ -213,8 +213,9 @@ impl Engine {
             };
             log.is_writing = true;
             let written = match &effect {
-                // What follows is about its lines: a snapshot is not copied.
-                Effect::Append(_, groups) => Written::Lines(without_snapshots(groups)),
+                Effect::Append(_, groups) => {
+                    Written::Lines(groups.iter().map(LineGroup::only_lines).collect())
+                }
                 Effect::Keep { document, .. } => Written::Document(document.clone()),
                 _ => return,
             };
@@ -346,15 +347,6 @@ fn groups(lines: &[Line]) -> Vec<LineGroup> {
             snapshot: None,
         })
         .collect()
-}
-
-fn without_snapshots(groups: &[LineGroup]) -> Vec<LineGroup> {
-    let lines = |group: &LineGroup| LineGroup {
-        agent: group.agent.clone(),
-        lines: group.lines.clone(),
-        snapshot: None,
-    };
-    groups.iter().map(lines).collect()
 }
 
 fn meta(task: &TaskStarted) -> AgentMeta {
