@@ -108,15 +108,19 @@ test('card_4_calls_beside_a_question_that_outlives_its_object_run_once', { skip 
 
 test('card_4_a_call_that_ran_beside_a_question_runs_again_only_where_its_tool_says_so', { skip }, async () => {
   const before = model.ran.length;
-  model.answer({ calls: [{ name: 'Peek', input: { text: 'it' } }, { name: 'Stall', input: {} }, { name: 'Retry', input: {} }] });
-  const { id, questions: [question] } = await leaveAsking('Look.', { ran: before + 2 });
+  model.answer({ calls: [{ name: 'Peek', input: { text: 'it' } }, ...['Stall', 'Retry', 'Keyed'].map((name) => ({ name, input: {} }))] });
+  const { id, questions: [question] } = await leaveAsking('Look.', { ran: before + 3 });
   model.answer('Looked.');
   assert.equal((await answer(id, question, { behavior: 'allow' })).at(-1).result, 'Looked.');
-  const [, stalled, again] = model.requests.at(-1).body.messages.at(-1).content.map(({ content }) => JSON.stringify(content));
+  const [, stalled, again, keyed] = model.requests.at(-1).body.messages.at(-1).content.map(({ content }) => JSON.stringify(content));
   assert.match(stalled, /outcome is unknown/);
   assert.match(again, /Retry: again/);
+  assert.match(keyed, /Keyed: again/);
   const names = model.ran.slice(before).map((url) => url.split(/[/?]/)[1]);
-  assert.deepEqual(names.toSorted(), ['Peek', 'Retry', 'Retry', 'Stall']);
+  assert.deepEqual(names.toSorted(), ['Keyed', 'Keyed', 'Peek', 'Retry', 'Retry', 'Stall']);
+  // The names of their effects: another attempt, or the same one.
+  const [first, second] = model.ran.slice(before).filter((url) => url.startsWith('/Keyed'));
+  assert.equal(first, second);
 });
 
 test('card_4_a_question_of_a_subagent_outlives_its_object', { skip }, async () => {

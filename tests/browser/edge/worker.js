@@ -19,13 +19,12 @@ const looks = (env) => ['Count', 'Peek'].map((name) => {
   return tool(name, 'Looks.', { type: 'object', properties: { text: { type: 'string' } } }, look, { annotations: { readOnly: true } });
 });
 
-// Which look, too, and never come back where they begin for the first time: one that may be done again, and one that may not.
-const stalls = (env) => ['Stall', 'Retry'].map((name) => {
+// Which look, too, and never come back where they begin for the first time.
+const stalls = (env) => Object.entries({ Stall: 'never', Retry: 'run_again', Keyed: 'run_again_with_key' }).map(([name, retry]) => {
   const stall = async (input, { effectId }) => {
     const begun = await fetch(`${env.MODEL}/${name}?${encodeURIComponent(effectId)}`);
     return (await begun.text()) === 'first' ? new Promise(() => {}) : `${name}: again`;
   };
-  const retry = name === 'Retry' ? 'run_again' : 'never';
   return tool(name, 'Looks.', { type: 'object' }, stall, { annotations: { readOnly: true }, retry });
 });
 
@@ -40,7 +39,7 @@ const parts = {
     apiKey: 'secret-of-the-edge',
     tools: [note, wait, ...looks(env), ...stalls(env)],
     agents: { scout: { description: 'Looks around.', prompt: 'You look around.' } },
-    allowedTools: ['Wait', 'Count', 'Stall', 'Retry', 'Agent'],
+    allowedTools: ['Wait', 'Count', 'Stall', 'Retry', 'Keyed', 'Agent'],
   }),
 };
 const { handler, SessionObject } = edge(parts);
