@@ -125,10 +125,11 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       });
     }
 
-    /** The stream of what `begin` makes the session say. */
-    async #answering(id, request, begin) {
+    /** The stream of what `begin` makes the session say, which is opened anew where it has to go on from what is kept. */
+    async #answering(id, request, begin, { isAnew = false } = {}) {
       this.#run = 'starting';
       try {
+        if (isAnew) await this.close();
         this.#session ??= await this.#open(id, request);
         this.#run = await begin(this.#session);
       } catch (error) {
@@ -225,7 +226,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       const answered = await this.#questions.answer(toolUseID, decision);
       if (!answered) return unknown();
       // Where the session goes on already, the call is about to be judged once more.
-      if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session[GO_ON]());
+      if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session[GO_ON](), { isAnew: true });
       return stream ?? Response.json({ toolUseID });
     }
 
