@@ -175,9 +175,9 @@ async function answeredLate(id, [question], kill, where, shown) {
   const seen = await answer(id, question, kill % 2 === 0 ? { behavior: 'allow' } : { behavior: 'deny', message: 'too late' });
   assert.equal(seen.at(-1).result, 'Late.', `${where}: ${JSON.stringify(seen.slice(-2))}`);
   assert.equal(model.requests.length, asked + 1, where);
-  const results = new Map(model.requests.at(-1).body.messages.at(-1).content.map((block) => [block.tool_use_id, block]));
+  const results = new Map(model.requests.at(-1).body.messages.at(-1).content.map((block) => [block.tool_use_id, block.content]));
   for (const { data } of shown.filter(({ data: { type } }) => type === 'user')) {
-    for (const block of data.message.content) assert.deepEqual(results.get(block.tool_use_id), block, where);
+    for (const block of data.message.content) assert.deepEqual(results.get(block.tool_use_id), block.content, where);
   }
 }
 

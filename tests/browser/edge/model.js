@@ -47,8 +47,8 @@ export class Model {
       this.#onRun();
       return;
     }
-    let body = '';
-    for await (const piece of request) body += piece;
+    const body = await bodyOf(request);
+    if (body === undefined) return; // whoever asked was ended in the middle of it
     this.requests.push({ headers: request.headers, body: JSON.parse(body) });
     const answer = this.#answers.shift();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -80,5 +80,15 @@ export class Model {
   async stop() {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+async function bodyOf(request) {
+  let body = '';
+  try {
+    for await (const piece of request) body += piece;
+    return body;
+  } catch {
+    return undefined;
   }
 }
