@@ -117,8 +117,8 @@ function keeping({ sessionStore, persistSession = true, resume, continue: latest
     throw new Error('`resume` and `continue` need a `sessionStore` in which the session is');
   }
   const persist = Boolean(sessionStore) && persistSession;
-  const keepsQuestions = Boolean(cut[KEEPS_QUESTIONS]);
-  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt: cut.resumeSessionAt, dropsTurn: cut.resumeDropsTurn, keepsQuestions };
+  const { resumeSessionAt: resumeAt, resumeDropsTurn: dropsTurn, [KEEPS_QUESTIONS]: keepsQuestions = false } = cut;
+  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt, dropsTurn, keepsQuestions };
 }
 
 /** What sends the requests of components. */
