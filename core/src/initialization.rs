@@ -1,17 +1,11 @@
 //! What a session offers before the first prompt: commands, agents, models, output styles, account.
 
-use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::environment::SlashCommand;
-use crate::{
-    agent::AgentInfo,
-    context::OutputStyle,
-    model::Effort,
-    price::{Catalogue, ModelFacts},
-    spec::Spec,
-};
+use crate::{agent::AgentInfo, context::OutputStyle, model::Effort, spec::Spec};
 
 /// The answer to an initialisation request (Agent SDK reference, `SDKControlInitializeResponse`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +18,7 @@ pub struct Initialization {
     pub output_style: String,
     /// The available output styles.
     pub available_output_styles: Vec<String>,
-    /// Known models.
+    /// The models that can be chosen: empty until a host that knows models adds them.
     pub models: Vec<ModelInfo>,
     /// The account that is billed.
     pub account: AccountInfo,
@@ -38,7 +32,7 @@ pub struct ModelInfo {
     pub value: String,
     /// Its display name.
     pub display_name: String,
-    /// Its limits and prices.
+    /// What it is for, and its prices.
     pub description: String,
     /// Whether it supports the effort setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +43,15 @@ pub struct ModelInfo {
     /// Whether it supports adaptive thinking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supports_adaptive_thinking: Option<bool>,
+    /// The model that the value stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_model: Option<String>,
+    /// Whether it has fast responses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supports_fast_mode: Option<bool>,
+    /// Whether thinking can be switched off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supports_thinking_off: Option<bool>,
 }
 
 /// The account that is billed, as far as the host knows (Agent SDK reference, `AccountInfo`).
@@ -94,7 +97,7 @@ impl Spec {
             agents: self.tools.agents.infos(),
             output_style: style.unwrap_or_else(default),
             available_output_styles: styles,
-            models: self.model.catalogue.infos(),
+            models: Vec::new(),
             account: AccountInfo {
                 api_key_source: key.filter(|source| !source.is_empty()),
                 ..AccountInfo::default()
@@ -103,87 +106,11 @@ impl Spec {
     }
 }
 
-impl Catalogue {
-    /// The known models, in the form that an application can show.
-    #[must_use]
-    pub fn infos(&self) -> Vec<ModelInfo> {
-        self.models().map(info).collect()
-    }
-}
-
-fn info(model: &ModelFacts) -> ModelInfo {
-    let levels = vec![Effort::Low, Effort::Medium, Effort::High, Effort::Max];
-    ModelInfo {
-        value: model.prefix.clone(),
-        display_name: display_name(&model.prefix),
-        description: format!(
-            "{} tokens in, {} out; ${} and ${} per million",
-            thousands(model.context_window),
-            thousands(model.max_output_tokens),
-            model.input,
-            model.output
-        ),
-        supports_effort: Some(model.effort),
-        supported_effort_levels: model.effort.then_some(levels),
-        supports_adaptive_thinking: Some(model.adaptive_thinking),
-    }
-}
-
-fn thousands(tokens: u64) -> String {
-    match tokens {
-        0 => "unknown".to_owned(),
-        tokens => format!("{}K", tokens / 1000),
-    }
-}
-
-/// `claude-opus-4-6` as people write it: Claude Opus 4.6.
-fn display_name(value: &str) -> String {
-    let mut out = String::new();
-    let mut after_number = false;
-    for part in value.split('-').filter(|part| !part.is_empty()) {
-        let number = part.bytes().all(|b| b.is_ascii_digit());
-        if !out.is_empty() {
-            out.push(if number && after_number { '.' } else { ' ' });
-        }
-        let mut letters = part.chars();
-        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        out.push_str(letters.as_str());
-        after_number = number;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
 
     use super::*;
-
-    #[test]
-    fn names_for_people() {
-        assert_eq!(display_name("claude-opus-4-6"), "Claude Opus 4.6");
-        assert_eq!(display_name("claude-3-5-haiku"), "Claude 3.5 Haiku");
-        assert_eq!(display_name("llama"), "Llama");
-        assert_eq!(display_name(""), "");
-    }
-
-    #[test]
-    fn api_7_a_model_says_what_it_supports() {
-        let models = Catalogue::built_in().infos();
-        let find = |value: &str| models.iter().find(|model| model.value == value).unwrap();
-        let json = serde_json::to_value(find("claude-sonnet-4-6")).unwrap();
-        let expected = serde_json::json!({
-            "value": "claude-sonnet-4-6",
-            "displayName": "Claude Sonnet 4.6",
-            "description": "200K tokens in, 64K out; $3 and $15 per million",
-            "supportsEffort": true,
-            "supportedEffortLevels": ["low", "medium", "high", "max"],
-            "supportsAdaptiveThinking": true,
-        });
-        assert_eq!(json, expected);
-        assert_eq!(find("claude-haiku-4-5").supports_effort, Some(false));
-        assert_eq!(find("claude-haiku-4-5").supported_effort_levels, None);
-    }
 
     #[test]
     fn api_6_a_spec_says_what_its_sessions_offer() {
@@ -203,6 +130,5 @@ mod tests {
         assert_eq!(json["account"], serde_json::json!({"apiKeySource": "user"}));
         let agents = json["agents"].as_array().unwrap();
         assert!(agents.iter().any(|agent| agent["name"] == "Explore"));
-        assert!(!json["models"].as_array().unwrap().is_empty());
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
-    /// Adaptive if the model supports it, otherwise not sent.
+    /// As the model thinks by itself: adaptively, or with all tokens of the response; not sent if the model is unknown.
     #[default]
     Default,
     /// The model decides when and how much.
@@ -61,7 +61,7 @@ impl ThinkingDisplay {
 }
 
 /// How much effort goes into a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// The least effort.
@@ -70,13 +70,15 @@ pub enum Effort {
     Medium,
     /// High effort.
     High,
+    /// Very high effort.
+    Xhigh,
     /// The most effort.
     Max,
 }
 
 impl Effort {
     /// All levels, from least to most effort.
-    pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
+    pub const ALL: [Self; 5] = [Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
 
     /// The name in options and requests.
     #[must_use]
@@ -85,6 +87,7 @@ impl Effort {
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::Xhigh => "xhigh",
             Self::Max => "max",
         }
     }
@@ -136,6 +139,24 @@ pub struct Usage {
     /// Calls of the provider's own tools.
     #[serde(deserialize_with = "null_as_default")]
     pub server_tool_use: ServerToolUse,
+    /// How the tokens written to the cache divide, for their price. Of several responses it is that of none.
+    #[serde(deserialize_with = "null_as_default", skip_serializing)]
+    pub cache_creation: CacheCreation,
+    /// Whether the response was made in the United States (`inference_geo`), which costs more.
+    #[serde(rename = "inference_geo", deserialize_with = "is_us", skip_serializing)]
+    pub is_us: bool,
+    /// Whether the response was fast (`speed`), which costs more.
+    #[serde(rename = "speed", deserialize_with = "is_fast", skip_serializing)]
+    pub is_fast: bool,
+}
+
+/// Tokens written to the cache, by how long they are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct CacheCreation {
+    /// For an hour.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub ephemeral_1h_input_tokens: u64,
 }
 
 /// Calls of the provider's own tools.
@@ -154,8 +175,18 @@ fn null_as_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
     Ok(Option::<u64>::deserialize(deserializer)?.unwrap_or(0))
 }
 
-fn null_as_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServerToolUse, D::Error> {
-    Ok(Option::<ServerToolUse>::deserialize(deserializer)?.unwrap_or_default())
+fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+pub(crate) fn is_us<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.as_deref() == Some("us"))
+}
+
+pub(crate) fn is_fast<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.as_deref() == Some("fast"))
 }
 
 impl Usage {

@@ -21,7 +21,7 @@ pub fn system_blocks(spec: &Spec) -> Vec<String> {
         SystemPrompt::Preset { append } => {
             let mut blocks = Vec::from([preset(spec)]);
             if !spec.prompt.surroundings_apart {
-                blocks.push(surroundings(&spec.environment));
+                blocks.push(surroundings(&spec.environment, ""));
             }
             blocks.extend(append.clone());
             blocks
@@ -31,13 +31,12 @@ pub fn system_blocks(spec: &Spec) -> Vec<String> {
     blocks
 }
 
-/// The text in front of the conversation: the environment, if it is kept out of the preset, and memory files. None if both are
-/// empty.
+/// The text in front of the conversation: the environment, if it is kept out of the system prompt, with the model that is asked,
+/// and memory files. None if both are empty.
 #[must_use]
-pub fn before_conversation(spec: &Spec) -> Option<String> {
-    let is_preset = matches!(spec.prompt.system, SystemPrompt::Preset { .. });
-    let apart = spec.prompt.surroundings_apart && is_preset;
-    let place = apart.then(|| surroundings(&spec.environment));
+pub fn before_conversation(spec: &Spec, model: &str) -> Option<String> {
+    let apart = spec.prompt.surroundings_apart;
+    let place = apart.then(|| surroundings(&spec.environment, model));
     let place = place.filter(|text| !text.is_empty());
     let place = place.map(|text| format!("<system-reminder>\n{text}\n</system-reminder>"));
     match (place, memory::reminder(&spec.prompt.memory)) {
@@ -89,8 +88,8 @@ fn tools(spec: &Spec) -> String {
     out
 }
 
-/// The environment of the session, as far as the host has described it.
-fn surroundings(environment: &Environment) -> String {
+/// The environment of the session, as far as the host has described it, and the model.
+fn surroundings(environment: &Environment, model: &str) -> String {
     let mut lines = Vec::new();
     let mut say = |what: &str, value: &str| {
         if !value.is_empty() {
@@ -111,6 +110,7 @@ fn surroundings(environment: &Environment) -> String {
         &environment.additional_directories.join(", "),
     );
     say("Platform", &environment.platform);
+    say("Model", model);
     say("Date when the session began", &environment.date);
     if lines.is_empty() {
         return String::new();
@@ -200,17 +200,19 @@ mod tests {
         let mut spec = offering(&[]);
         spec.environment.cwd = "/work".to_owned();
         assert!(system_blocks(&spec).concat().contains("/work"));
-        assert_eq!(before_conversation(&spec), None);
+        assert_eq!(before_conversation(&spec, "m"), None);
         spec.prompt.surroundings_apart = true;
-        assert!(!system_blocks(&spec).concat().contains("/work"));
-        assert!(
-            before_conversation(&spec)
-                .unwrap()
-                .contains("Working directory: /work")
-        );
-        // A custom prompt has no such section.
-        spec.prompt.system = SystemPrompt::Text("Mine.".to_owned());
-        assert_eq!(before_conversation(&spec), None);
+        // A prompt of one's own, or none, has no such section: it can stand there all the same.
+        for prompt in [
+            spec.prompt.system.clone(),
+            "Mine.".into(),
+            SystemPrompt::None,
+        ] {
+            spec.prompt.system = prompt;
+            assert!(!system_blocks(&spec).concat().contains("/work"));
+            let text = before_conversation(&spec, "m").unwrap();
+            assert!(text.contains("Working directory: /work") && text.contains("Model: m"));
+        }
     }
 
     fn offering(tools: &[&str]) -> Spec {

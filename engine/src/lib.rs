@@ -5,6 +5,7 @@
 //! - [`transcript`]: conversations as lines, in the format that the SDKs' session functions read.
 //! - [`store`]: the storage interface for persistent data, and an in-memory implementation.
 //! - [`settings`]: parsing and merging settings files, and writing permissions into them.
+//! - [`models`]: the models that are known by name, and the variables that choose among them.
 //! - [`project`]: files of a project: agents, commands, skills, standing instructions.
 //! - [`frontmatter`]: the fields at the head of their Markdown files.
 //! - [`project_config`]: combines settings and project files into a session's spec, according to how far they are trusted.
@@ -22,6 +23,7 @@ pub mod checkpoint;
 pub mod frontmatter;
 pub mod machine;
 pub mod mcp;
+pub mod models;
 pub mod path;
 pub mod plugin;
 pub mod project;

@@ -14,6 +14,7 @@ use windlass_core::{
 };
 use windlass_engine::{
     machine::{Configuration, Engine, Face, Input, Launch, ServerEvent, drive},
+    models::ModelTable,
     protocol::flags::Flags,
 };
 
@@ -77,6 +78,7 @@ impl Session {
     #[wasm_bindgen(constructor)]
     pub fn new(task: &str, keeping: &str, servers: Vec<String>) -> Result<Session, JsError> {
         let mut task = SessionRequest::parse(task)?;
+        ModelTable::built_in().give_to(&mut task.spec);
         // A shell in a page reaches the file tree as far as a call was granted it, and nothing else.
         task.spec.policy.permissions.confinement = Some(CommandConfinement::default());
         let keeping: Keeping = RawJson::parse(keeping)?.decode()?;

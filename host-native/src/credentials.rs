@@ -13,9 +13,11 @@ use std::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 /// Every variable that is read as a credential here, or in which similar programs keep one.
-pub const VARIABLES: [&str; 4] = [
+pub const VARIABLES: [&str; 5] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
+    // Headers of requests to the model server, which often hold a key.
+    "ANTHROPIC_CUSTOM_HEADERS",
     "CLAUDE_CODE_OAUTH_TOKEN",
     "OPENAI_API_KEY",
 ];

@@ -180,6 +180,8 @@ fn task() -> String {
         "partial_messages": true,
         "persist": true,
         "limits": {"max_turns": 20, "max_budget": 5},
+        "prices": {"models": [{"prefix": "claude-", "input": 3, "output": 15, "cache_read": "0.3", "cache_write": "3.75",
+            "context_window": 200_000, "max_output_tokens": 64_000, "thinking": "adaptive"}]},
         "permissions": {"allow": ["Read"], "deny": ["Read(secret/**)"], "can_ask": true},
         "environment": {"cwd": "/work", "version": "test"},
     });

@@ -157,16 +157,17 @@ pub enum AgentModel {
 }
 
 impl AgentModel {
-    /// The name of the model to use. `main` is the model of the main thread.
+    /// The name of the model to use. `main` is the model of the main thread. A name that is no alias stays as it is.
     #[must_use]
     pub fn resolve<'a>(&'a self, main: &'a str, aliases: &'a ModelAliases) -> &'a str {
-        match self {
-            Self::Sonnet => &aliases.sonnet,
-            Self::Opus => &aliases.opus,
-            Self::Haiku => &aliases.haiku,
-            Self::Inherit => main,
+        let name = match self {
+            Self::Sonnet => "sonnet",
+            Self::Opus => "opus",
+            Self::Haiku => "haiku",
+            Self::Inherit => return main,
             Self::Id(name) => name,
-        }
+        };
+        aliases.get(name).map_or(name, String::as_str)
     }
 }
 
@@ -200,27 +201,8 @@ impl fmt::Display for AgentModel {
     }
 }
 
-/// The models that the short names stand for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ModelAliases {
-    /// `sonnet`.
-    pub sonnet: String,
-    /// `opus`.
-    pub opus: String,
-    /// `haiku`.
-    pub haiku: String,
-}
-
-impl Default for ModelAliases {
-    fn default() -> Self {
-        Self {
-            sonnet: "claude-sonnet-4-6".to_owned(),
-            opus: "claude-opus-4-6".to_owned(),
-            haiku: "claude-haiku-4-5".to_owned(),
-        }
-    }
-}
+/// The models that short names stand for (`sonnet`, `opus`, `haiku`). A name that is not here is sent as it is.
+pub type ModelAliases = SortedMap<String, String>;
 
 /// An MCP server of an agent (Agent SDK reference, `AgentMcpServerSpec`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

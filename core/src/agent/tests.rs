@@ -3,7 +3,7 @@ use std::string::String;
 
 use serde_json::{Value, json};
 
-use super::{AgentDefinition, AgentModel, AgentProfile, AgentSource, Agents, ModelAliases};
+use super::{AgentDefinition, AgentModel, AgentProfile, AgentSource, Agents};
 use crate::{RawJson, Spec, tool::ToolDefinition};
 
 fn definition(json: &Value) -> AgentDefinition {
@@ -98,6 +98,7 @@ fn sub_3_three_agents_are_built_in_and_two_of_them_only_read() {
 fn sub_4_the_main_thread_can_be_an_agent() {
     let mut spec = spec_with(&["Read", "Bash", "Task"]);
     spec.prompt.system = "usual".into();
+    (spec.model.aliases).insert("haiku".into(), "claude-haiku-4-5".into());
     let json = json!({
         "description": "d", "prompt": "mine", "tools": ["Read", "Task"], "model": "haiku",
         "maxTurns": 2, "criticalSystemReminder_EXPERIMENTAL": "Be brief.",
@@ -106,7 +107,7 @@ fn sub_4_the_main_thread_can_be_an_agent() {
     let own = spec.run_as("a").unwrap();
     assert_eq!(own.prompt.system, "mine\n\nBe brief.".into());
     assert_eq!(names(&own), ["Read", "Task"]);
-    assert_eq!(own.model.name, ModelAliases::default().haiku);
+    assert_eq!(own.model.name, "claude-haiku-4-5");
     assert_eq!(
         (own.policy.limits.max_turns, own.tools.agent.as_deref()),
         (Some(2), Some("a"))

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The default model.
-pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
+pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
 
 /// The model, how it is reached, and the limits of its responses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct ModelSpec {
     /// The wire format.
     #[serde(with = "crate::provider::named")]
     pub provider: Arc<dyn Provider>,
-    /// Prices and limits of models.
+    /// Prices and limits of models. Default: none, so that nothing has a price; hosts give the table that they ship with.
     #[serde(rename = "prices")]
     pub catalogue: Catalogue,
     /// The model, used exactly as it is written. Default: [`DEFAULT_MODEL`].
@@ -31,10 +31,10 @@ pub struct ModelSpec {
     /// The model that takes over for the rest of an answer when calls of the first one fail.
     #[serde(rename = "fallback_model")]
     pub fallback: Option<String>,
-    /// The models that `sonnet`, `opus` and `haiku` stand for in agent definitions.
+    /// The models that short names such as `sonnet` stand for.
     #[serde(rename = "model_aliases")]
     pub aliases: ModelAliases,
-    /// Maximum output tokens of a response; none uses the model's limit, at most 32,768.
+    /// Maximum output tokens of a response; none uses what is usual for the model.
     pub max_tokens: Option<u32>,
     /// Extended thinking.
     pub thinking: Thinking,
@@ -59,7 +59,7 @@ impl Default for ModelSpec {
     fn default() -> Self {
         Self {
             provider: Arc::new(MessagesApi),
-            catalogue: Catalogue::built_in(),
+            catalogue: Catalogue::default(),
             name: DEFAULT_MODEL.to_owned(),
             fallback: None,
             aliases: ModelAliases::default(),

@@ -17,8 +17,9 @@ use crate::{
 pub struct PromptSpec {
     /// The system prompt.
     pub system: SystemPrompt,
-    /// Whether the preset's section about the environment of a session is put in front of the conversation instead. The system
-    /// prompt is then the same everywhere and can be cached (Agent SDK reference, `excludeDynamicSections`).
+    /// Whether the section about the environment of a session is put in front of the conversation, whatever the system prompt is,
+    /// and not into that of the preset. The system prompt is then the same everywhere and can be cached (Agent SDK reference,
+    /// `excludeDynamicSections`).
     pub surroundings_apart: bool,
     /// The output style, if the system prompt is the preset; none is the preset's own style.
     pub output_style: Option<OutputStyle>,

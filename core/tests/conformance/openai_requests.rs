@@ -152,7 +152,7 @@ fn body(api: &ChatCompletions, spec: &Spec, prompt: &str) -> Value {
     history.seal_for_request();
     let mut places = Vec::new();
     let view = history.view_for(Some(api), &mut places);
-    let before_conversation = prompt::before_conversation(spec);
+    let before_conversation = prompt::before_conversation(spec, "");
     let opening = windlass_core::provider::Opening {
         request: &spec.model_request("m"),
         system: &prompt::system_blocks(spec),

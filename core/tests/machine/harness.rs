@@ -46,7 +46,8 @@ impl Bench {
         }
     }
 
-    pub(crate) fn seeded(spec: Spec, seed: [u8; 32]) -> Self {
+    pub(crate) fn seeded(mut spec: Spec, seed: [u8; 32]) -> Self {
+        windlass_testkit::test_models(&mut spec);
         Self {
             session: Session::new(Arc::new(spec), session_id(), seed),
             now: Now {
@@ -549,6 +550,7 @@ pub(crate) fn bash() -> ToolDefinition {
 /// A spec with these tools in which everything may run.
 pub(crate) fn spec_with(tools: Vec<ToolDefinition>) -> Spec {
     let mut spec = Spec::with_tools(tools);
+    windlass_testkit::test_models(&mut spec);
     spec.policy.permissions.mode = windlass_core::permission::Mode::BypassPermissions;
     spec.environment.cwd = CWD.into();
     spec.model.retry.jitter_percent = 0;

@@ -85,7 +85,7 @@ fn loop_8_a_budget_ends_the_run_and_every_call_has_its_result() {
 }
 
 #[test]
-fn loop_8_an_answer_that_uses_up_the_budget_is_still_an_answer() {
+fn loop_8_an_answer_that_uses_up_the_budget_is_told_as_such() {
     let mut spec = spec_with(vec![]);
     spec.policy.limits.max_budget = Usd::parse("0.01");
     let mut bench = Bench::new(spec);
@@ -96,7 +96,9 @@ fn loop_8_an_answer_that_uses_up_the_budget_is_still_an_answer() {
         json!({"input_tokens": 100_000}),
         json!({"output_tokens": 0}),
     ));
-    assert_eq!(bench.result().subtype, ResultSubtype::Success);
+    // What was said has been shown; the result tells that nothing can follow.
+    assert_eq!(bench.lines_of("assistant").len(), 1);
+    assert_eq!(bench.result().subtype, ResultSubtype::ErrorMaxBudgetUsd);
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn loop_8_prices_can_be_overridden() {
     let mut spec = spec_with(vec![]);
     spec.model.name = "homemade-1".into();
     spec.policy.limits.max_budget = Usd::parse("1");
-    spec.model.catalogue = Catalogue::built_in()
+    spec.model.catalogue = Catalogue::default()
         .with_file(r#"{"models":[{"prefix":"homemade","input":2,"output":"4","cache_read":0,"cache_write":0}]}"#)
         .unwrap();
     let mut bench = Bench::new(spec);
@@ -255,7 +257,7 @@ fn loop_26_model_usage_lists_every_counter_and_what_the_model_can_do() {
             "webSearchRequests": 4,
             "costUSD": usage["costUSD"],
             "contextWindow": 200_000,
-            "maxOutputTokens": 64_000,
+            "maxOutputTokens": 32_768,
         })
     );
     assert!(usage["costUSD"].is_number());

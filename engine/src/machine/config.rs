@@ -7,13 +7,15 @@ use std::{
 
 use serde_json::{Value, json};
 use windlass_core::{
-    RawJson, Spec, agent::AgentModel, context::OutputStyle, permission::Source, tools::CoreTool,
+    RawJson, Spec, context::OutputStyle, initialization::ModelInfo, permission::Source,
+    tools::CoreTool,
 };
 
 use super::Launch;
 use crate::{
+    models::{is_available, is_long_alias, offered_models, set_usual_agent_model},
     project::ProjectFiles,
-    protocol::{flags::PluginDir, initialize::Initialize},
+    protocol::{flags::PluginDir, initialize::Initialize, reply::ReplyError},
     settings::{LoadedSettings, SettingSources, SourcedSettings},
 };
 
@@ -102,6 +104,8 @@ pub struct Configuration {
     pub warnings: Vec<String>,
     /// The number of plugins that could not be loaded; the warnings say why.
     pub failed_plugins: usize,
+    /// The model of subagents whose definition and call name none; `None` for that of the session.
+    pub usual_agent_model: Option<String>,
 }
 
 /// A completed configuration, ready for sessions.
@@ -147,6 +151,7 @@ impl Configuration {
             given_servers: BTreeMap::new(),
             warnings: Vec::new(),
             failed_plugins: 0,
+            usual_agent_model: None,
         }
     }
 
@@ -184,6 +189,9 @@ impl Configuration {
             let run_as = spec.run_as(name);
             *spec = run_as.map_err(|error| CompleteError::Agent(error.to_string()))?;
         }
+        if let Some(model) = &self.usual_agent_model {
+            set_usual_agent_model(spec, model);
+        }
         let agents = spec.tools.agents.infos().into_iter();
         spec.environment.agents = agents.map(|agent| agent.name).collect();
         spec.environment.skills = spec
@@ -193,6 +201,12 @@ impl Configuration {
             .map(|skill| skill.name.clone())
             .collect();
         Ok(self)
+    }
+
+    /// The models that settings restrict the session to; `None` for all.
+    pub(super) fn available_models(&self) -> Option<&[String]> {
+        self.settings
+            .first(|settings| settings.available_models.as_deref())
     }
 
     /// The settings of the command line, or those that replaced them.
@@ -231,6 +245,27 @@ impl Configuration {
 }
 
 impl Prepared {
+    /// Why a model cannot be chosen by this name, if it cannot.
+    pub(super) fn model_refusal(&self, name: &str) -> Option<ReplyError> {
+        let spec = &self.config.spec;
+        if is_long_alias(spec, name) {
+            let text = format!(
+                "{name} was not set: the model has its longest context anyway; name it without `[1m]`"
+            );
+            return Some(ReplyError::coded("alias_1m_unsupported", text));
+        }
+        if !is_available(spec, self.config.available_models(), name) {
+            let text = format!("{name} was not set: the settings (`availableModels`) leave it out");
+            return Some(ReplyError::coded("restricted_by_org", text));
+        }
+        None
+    }
+
+    /// The models that the session can choose.
+    pub(super) fn models(&self) -> Vec<ModelInfo> {
+        offered_models(&self.config.spec, self.config.available_models())
+    }
+
     pub(super) fn spec(&self) -> &Arc<Spec> {
         &self.config.spec
     }
@@ -264,12 +299,4 @@ fn offer(launch: &Launch, spec: &mut Spec) {
 #[must_use]
 pub fn is_default(names: &[String]) -> bool {
     names == ["default"]
-}
-
-/// Resolves a model name: a full name, or the short name of a model family.
-#[must_use]
-pub fn resolved_model(spec: &Spec, name: &str) -> String {
-    AgentModel::from(name.to_owned())
-        .resolve(&spec.model.name, &spec.model.aliases)
-        .to_owned()
 }

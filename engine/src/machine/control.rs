@@ -11,16 +11,19 @@ use windlass_core::{
 
 use super::{
     Engine,
-    config::resolved_model,
+    config::Prepared,
     io::{Effect, Look, Seen},
     pending::{Looking, Pending, PreparedFor, Then},
 };
-use crate::protocol::{
-    PROTOCOL_VERSION,
-    frames::{Frames, LocalCommand},
-    initialize::{Initialize, ReplyFacts, reply},
-    reply::{Reply, ReplyError},
-    request::Request,
+use crate::{
+    models::resolved_model,
+    protocol::{
+        PROTOCOL_VERSION,
+        frames::{Frames, LocalCommand},
+        initialize::{Initialize, ReplyFacts, reply},
+        reply::{Reply, ReplyError},
+        request::Request,
+    },
 };
 use crate::settings::LoadedSettings;
 
@@ -216,7 +219,8 @@ impl Engine {
             is_running: self.outbox.frames.is_busy(),
             token_source: self.launch.token_source,
         };
-        let offers = prepared.spec().initialization();
+        let mut offers = prepared.spec().initialization();
+        offers.models = prepared.models();
         let counted = match decides {
             true => initialize,
             false => &Initialize::default(),
@@ -439,12 +443,26 @@ impl Engine {
 
     fn set_model(&mut self, model: Option<String>) -> Reply {
         let prepared = self.prepared.as_ref();
+        if let (Some(name), Some(prepared)) = (&model, prepared)
+            && let Some(refusal) = prepared.model_refusal(name)
+        {
+            return refusal.into();
+        }
         let model = match (model, prepared) {
             (Some(name), Some(prepared)) => Some(resolved_model(prepared.spec(), &name)),
             (model, _) => model,
         };
         let of_spec = prepared.map(|it| it.spec().model.name.clone());
         let resolved = model.clone().or(of_spec).unwrap_or_else(|| self.model());
+        let is_known = |prepared: &Arc<Prepared>| {
+            let own = prepared.spec().model.catalogue.get(&resolved);
+            own.is_some_and(|facts| !facts.prefix.is_empty())
+        };
+        if prepared.is_some_and(|prepared| !is_known(prepared)) {
+            self.warn(&format!(
+                "the model {resolved} is not known: it is asked as the newest ones are, and what it costs is an estimate or 0"
+            ));
+        }
         self.choose_model(model);
         Reply::with(json!({"model": resolved}))
     }

@@ -10,8 +10,11 @@ use windlass_core::{
     spec::Effort,
 };
 
-use super::{Engine, config::resolved_model};
-use crate::protocol::{flags::effort, initialize::Initialize, reply::ReplyError};
+use super::Engine;
+use crate::{
+    models::resolved_model,
+    protocol::{flags::effort, initialize::Initialize, reply::ReplyError},
+};
 
 /// The settings that affect a running session.
 const EFFECTIVE: [&str; 8] = [

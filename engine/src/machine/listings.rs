@@ -11,7 +11,11 @@ impl Engine {
         let prepared = self.prepared.as_ref();
         let described = prepared.map(|it| it.config.described_settings());
         let (effective, sources) = described.unwrap_or_else(|| (json!({}), json!([])));
-        let effort = prepared.and_then(|it| it.spec().model.effort);
+        let effort = prepared.and_then(|it| {
+            let model = &it.spec().model;
+            let facts = model.catalogue.get(&self.model());
+            facts.map_or(model.effort, |facts| facts.effort(model.effort))
+        });
         json!({
             "effective": effective, "sources": sources,
             "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name),
@@ -21,7 +25,7 @@ impl Engine {
 
     pub(super) fn models(&self) -> Reply {
         let prepared = self.prepared.as_ref();
-        let models = prepared.map(|it| it.spec().initialization().models);
+        let models = prepared.map(|it| it.models());
         Reply::with(json!({"models": models.unwrap_or_default()}))
     }
 

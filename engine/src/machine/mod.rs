@@ -62,7 +62,7 @@ use self::{
 pub use self::{
     config::{
         BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
-        resolved_model, tool_names,
+        tool_names,
     },
     drive::{EngineHost, drive},
     io::{

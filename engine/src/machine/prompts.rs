@@ -9,12 +9,12 @@ use windlass_core::{
 
 use super::{
     Engine,
-    config::resolved_model,
     io::Fault,
     pending::{PreparedFor, Then},
     queue::{Asked, Next},
 };
 use crate::{
+    models::resolved_model,
     project::Invocation,
     protocol::{frames::LocalCommand, inbound::UserFrame, initialize::Initialize},
 };

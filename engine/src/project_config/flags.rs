@@ -7,13 +7,14 @@ use windlass_core::{
     agent::{AgentDefinition, AgentProfile},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
     permission::{Misnamed, Mode, RuleEntry, RuleValue, Source, misnamed},
+    price::ThinkingForm,
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
 };
 
 use super::ProjectConfig;
 use crate::{
-    machine::resolved_model,
+    models::{ModelVariables, is_available, resolved_model},
     protocol::{PROTOCOL_VERSION, flags::Flags, initialize::output_format},
     settings::LoadedSettings,
 };
@@ -27,14 +28,8 @@ pub struct FlagFacts {
     pub system_prompt_file: Option<String>,
     /// The content of the file of `--append-system-prompt-file`.
     pub append_system_prompt_file: Option<String>,
-    /// The thinking budget in tokens, if no flag sets it.
-    pub max_thinking_tokens: Option<u32>,
-    /// The maximum number of tokens of a response.
-    pub max_output_tokens: Option<u32>,
-    /// How often a failed model request is retried.
-    pub max_retries: Option<u32>,
-    /// How long a model server may send nothing during a response, in milliseconds; 0 for no limit.
-    pub response_idle_ms: Option<u32>,
+    /// What environment and settings say about models and how they are asked.
+    pub variables: ModelVariables,
     /// Whether the engine runs inside a sandbox, in which root may bypass permissions.
     pub is_sandbox: bool,
     /// The place of transcripts, as reported to hooks.
@@ -77,34 +72,46 @@ impl ProjectConfig {
     ) -> Result<(), FlagsError> {
         // Managed settings override flags.
         let managed = &self.settings;
-        if let Some(model) = &flags.model
+        let variables = &facts.variables;
+        let available = managed.first(|it| it.available_models.as_deref());
+        if let Some(model) = flags.model.as_ref().or(variables.model.as_ref())
             && managed.managed(|it| it.model.as_deref()).is_none()
         {
-            spec.model.name = resolved_model(spec, model);
+            // A model that is left out is the default, as in the official engine.
+            if is_available(spec, available, model) {
+                spec.model.name = resolved_model(spec, model);
+            }
         }
-        if let Some(effort) = flags.effort
+        if let Some(effort) = variables.effort.or(flags.effort.map(Some))
             && managed.managed(|it| it.effort_level.as_deref()).is_none()
         {
-            spec.model.effort = Some(effort);
+            spec.model.effort = effort;
         }
         self.permissions_of_flags(flags, facts.is_sandbox, spec)?;
         spec.prompt.system = system_prompt(flags, facts);
+        // The model is told where it is whatever the prompt is, behind the part that all folders have in common.
+        spec.prompt.surroundings_apart = true;
         PROTOCOL_VERSION.clone_into(&mut spec.environment.version);
         spec.environment
             .api_key_source
             .clone_from(&facts.api_key_source);
         let fallback = flags.fallback_model.as_deref();
         spec.model.fallback = fallback.map(|model| resolved_model(spec, model));
-        spec.model.thinking = Thinking::from_options(flags.thinking, facts.max_thinking_tokens);
+        // For a model that decides by itself the number of the environment can only be 0, which switches thinking off.
+        let facts_of_model = spec.model.catalogue.get(&spec.model.name);
+        let decides = facts_of_model.is_some_and(|it| it.thinking == ThinkingForm::Adaptive);
+        let tokens = variables.max_thinking_tokens;
+        let tokens = tokens.filter(|tokens| *tokens == 0 || !decides);
+        spec.model.thinking = Thinking::from_options(flags.thinking, tokens);
         spec.model.thinking_display = flags.thinking_display;
         spec.model.task_budget = flags.task_budget;
         spec.prompt.plan_reminder = Some(PlanReminder::default());
         spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
-        spec.model.max_tokens = facts.max_output_tokens;
-        if let Some(retries) = facts.max_retries {
+        spec.model.max_tokens = variables.max_output_tokens;
+        if let Some(retries) = variables.max_retries {
             spec.model.retry.max_retries = retries;
         }
-        if let Some(idle_ms) = facts.response_idle_ms {
+        if let Some(idle_ms) = variables.response_idle_ms {
             spec.model.response.idle_ms = idle_ms.into();
         }
         // The session reports when each prompt is taken in; whether a frame is written is decided by the engine.

@@ -18,7 +18,7 @@ use windlass_core::{
 pub use self::brought::{Brought, BroughtKind};
 pub use self::flags::{FlagFacts, FlagsError, rules_of_unknown_tools};
 use crate::{
-    machine::resolved_model,
+    models::{is_available, resolved_model, send_as},
     path::TextPath,
     plugin::Plugin,
     project::{PluginFolder, ProjectFiles},
@@ -164,7 +164,13 @@ impl ProjectConfig {
         }
         let problems = self.project.problems.iter();
         warnings.extend(problems.map(|problem| format!("left out: {problem}")));
-        if let Some(model) = self.settings.model() {
+        for sourced in self.settings.sources.iter().rev() {
+            send_as(spec, &sourced.settings.model_overrides);
+        }
+        let available = self.settings.first(|it| it.available_models.as_deref());
+        if let Some(model) = self.settings.model()
+            && is_available(spec, available, model)
+        {
             spec.model.name = resolved_model(spec, model);
         }
         if let Some(name) = self

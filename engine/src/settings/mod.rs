@@ -135,6 +135,10 @@ pub struct Settings {
     pub env: BTreeMap<String, String>,
     /// The model.
     pub model: Option<String>,
+    /// The models that may be chosen, by short or full name; the default always may.
+    pub available_models: Option<Vec<String>>,
+    /// The names that models have on the model server, by their own.
+    pub model_overrides: BTreeMap<String, String>,
     /// The name of the output style.
     pub output_style: Option<String>,
     /// Hooks: commands that run on events.

@@ -18,6 +18,7 @@ use windlass_core::{
     tool::ToolDefinition,
     tools::CoreTool,
 };
+use windlass_engine::models::ModelTable;
 use windlass_engine::settings::LoadedSettings;
 
 use super::{
@@ -66,6 +67,7 @@ impl AgentBuilder {
         spec.policy.permissions =
             self.permission_policy(spec.policy.permissions, layered, is_auto_disabled)?;
         spec.model.catalogue = self.prices(spec.model.catalogue)?;
+        ModelTable::built_in().give_to(&mut spec);
         if let Some(given) = self.budget {
             spec.policy.limits.max_budget = Some(dollars(given)?);
         }

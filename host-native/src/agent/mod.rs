@@ -57,7 +57,7 @@ use windlass_core::{
     initialization::{AccountInfo, Initialization, ModelInfo, SlashCommand},
     message::ResultMessage,
 };
-use windlass_engine::project::ProjectFiles;
+use windlass_engine::{models::offered_models, project::ProjectFiles};
 
 use self::begin::Resumes;
 pub use self::{
@@ -188,7 +188,9 @@ impl Agent {
     /// What the agent's sessions offer: commands, agents, models, output styles, and the account.
     #[must_use]
     pub fn initialization(&self) -> Initialization {
-        self.parts.spec.initialization()
+        let mut offers = self.parts.spec.initialization();
+        offers.models = offered_models(&self.parts.spec, None);
+        offers
     }
 
     /// Slash commands that a prompt may begin with.

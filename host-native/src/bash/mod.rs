@@ -16,6 +16,7 @@ mod plan_job;
 pub(crate) mod process;
 mod result;
 mod shell_state;
+mod time_limits;
 
 use std::{ffi::OsString, time::Duration};
 
@@ -26,6 +27,7 @@ use windlass_core::{
 };
 
 pub(crate) use self::exit::Exit;
+pub use self::time_limits::TimeLimits;
 use self::{
     execution::{Execution, Failure},
     process::Listeners,
@@ -62,6 +64,7 @@ pub struct Bash {
     hidden: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
     sandbox: Option<Sandbox>,
+    limits: TimeLimits,
 }
 
 impl Default for Bash {
@@ -71,6 +74,7 @@ impl Default for Bash {
             hidden: Vec::new(),
             variables: Vec::new(),
             sandbox: None,
+            limits: TimeLimits::default(),
         }
     }
 }
@@ -110,6 +114,13 @@ impl Bash {
         self
     }
 
+    /// Sets how long commands may run.
+    #[must_use]
+    pub fn with_time_limits(mut self, limits: TimeLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Confines commands by the operating system, except for calls marked otherwise ([`ToolCall::outside_sandbox`]).
     #[must_use]
     pub fn confined_by(mut self, sandbox: Sandbox) -> Self {
@@ -130,7 +141,7 @@ impl Bash {
         };
         let time = match input.run_in_background {
             true => background::time_limit(call.timeout_ms),
-            false => Some(time_limit(input.timeout, call.timeout_ms)),
+            false => Some(self.limits.time(input.timeout, call.timeout_ms)),
         };
         let spawner = match self.spawner(call).await {
             Ok(spawner) => spawner,
@@ -224,15 +235,4 @@ fn with_note(mut result: ToolResult, lost: &[&str]) -> ToolResult {
         }
     }
     result
-}
-
-/// The requested time limit, within the allowed range.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
-    let asked = match asked {
-        // In range: the cast only drops a fraction of a millisecond.
-        Some(ms) if ms >= 1.0 => ms.min(f64::from(MAX_TIMEOUT_MS)) as u32,
-        _ => DEFAULT_TIMEOUT_MS,
-    };
-    Duration::from_millis(asked.min(call.unwrap_or(u32::MAX)).into())
 }

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     /// Where the key for the model server comes from.
     #[command(subcommand)]
     Auth(AuthCommand),
+    /// List the models that are known by name: prices, limits, short names.
+    Models(ModelsArgs),
     /// A model for tests that says what a script tells it to.
     #[command(subcommand)]
     Model(ModelCommand),
@@ -91,6 +93,17 @@ pub(crate) enum AuthCommand {
     /// There is no sign-in: says what to do instead.
     #[command(hide = true)]
     Logout,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// A file of model prices, added to the built-in ones.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -584,8 +597,8 @@ impl From<EffortArg> for Effort {
             EffortArg::Low => Self::Low,
             EffortArg::Medium => Self::Medium,
             EffortArg::High => Self::High,
-            // Newer models have a level between high and max; here it is max.
-            EffortArg::Xhigh | EffortArg::Max => Self::Max,
+            EffortArg::Xhigh => Self::Xhigh,
+            EffortArg::Max => Self::Max,
         }
     }
 }

@@ -16,6 +16,7 @@ mod install_args;
 mod keys;
 mod launch;
 mod model;
+mod models;
 mod os;
 mod permissions;
 mod person;
@@ -116,6 +117,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Plugin(command)) => on_runtime(plugin::plugin(command)),
         Some(Command::Acp(args)) => on_runtime(acp::acp(*args)),
         Some(Command::Auth(command)) => auth::auth(command),
+        Some(Command::Models(args)) => models::models(&args),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };
     match done {

@@ -1,16 +1,24 @@
 //! Builds the specs of an engine's sessions from its launch options.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
-
-use windlass_core::{RawJson, Spec, agent::ModelAliases, spec::ToolSearchSetting};
-use windlass_engine::{
-    machine::{ConfigNumber, Configuration, ConfigureRequest},
-    project_config::{FlagFacts, rules_of_unknown_tools},
-    protocol::flags::Provider,
-    settings::SettingSources,
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::{agent::changed_components, launch::Launch, start_error::StartError};
+use windlass_core::{RawJson, Spec, UnixMillis, price::Caching, spec::ToolSearchSetting};
+use windlass_engine::{
+    machine::{ConfigNumber, Configuration, ConfigureRequest},
+    models::ModelVariables,
+    project_config::{FlagFacts, rules_of_unknown_tools},
+    settings::{LoadedSettings, SettingSources},
+};
+
+use super::{
+    agent::changed_components, launch::Launch, model_access::ModelAccess, start_error::StartError,
+};
 use crate::{
     Agent,
     http::Auth,
@@ -26,6 +34,10 @@ pub(super) struct ResolvedConfig {
     pub(super) project_config: ProjectConfig,
     /// The sandbox for commands, if there is one.
     pub(super) sandbox: Option<Sandbox>,
+    /// What is added to requests to the model server.
+    pub(super) access: ModelAccess,
+    /// The model of subagents that name none.
+    usual_agent_model: Option<String>,
     /// What was left out, and why; for standard error.
     pub(super) warnings: Vec<String>,
     /// The number of plugins that could not be loaded.
@@ -43,10 +55,18 @@ pub(super) fn resolved_config(
     let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
-    if flags.provider == Provider::OpenAi {
-        spec.model.aliases = names_as_they_are();
-    }
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
+    let (variables, access) = variables(launch, &project_config);
+    warnings.extend(variables.warnings.iter().chain(&access.warnings).cloned());
+    let is_foreign = !project_config.found.is_trusted;
+    if let Some(source) = key_helper(&project_config.found.settings, is_foreign) {
+        warnings.push(format!(
+            "`apiKeyHelper` of the {source} is not run: put the key into ANTHROPIC_API_KEY"
+        ));
+    }
+    variables.apply(&mut spec);
+    spec.environment.platform = platform();
+    spec.environment.date = today();
     let found = &project_config.found;
     if found.settings.are_hooks_off(found.runs_programs) {
         // So far there are those of plugins' components only.
@@ -98,9 +118,11 @@ pub(super) fn resolved_config(
     let servers = servers.flat_map(|servers| servers.into_values());
     warnings.extend(own_places(&project_config, &files, servers, &mut spec));
     let sandbox = sandbox(launch, &project_config, &mut spec, &mut warnings)?;
-    let facts = facts(launch)?;
+    let usual_agent_model = variables.subagent.clone();
+    let tool_search = variables.tool_search.clone();
+    let facts = facts(launch, variables)?;
     project_config.found.apply_flags(flags, &facts, &mut spec)?;
-    match launch.tool_search.as_deref().map(ToolSearchSetting::parse) {
+    match tool_search.as_deref().map(ToolSearchSetting::parse) {
         None => {}
         Some(Ok(setting)) => spec.tools.search = setting,
         Some(Err(error)) => warnings.push(format!("ENABLE_TOOL_SEARCH: {error}")),
@@ -110,18 +132,23 @@ pub(super) fn resolved_config(
         spec,
         project_config,
         sandbox,
+        access,
+        usual_agent_model,
         warnings,
         failed_plugins,
     })
 }
 
-/// The short names refer to Anthropic's models; on other servers, names are passed unchanged.
-fn names_as_they_are() -> ModelAliases {
-    ModelAliases {
-        sonnet: "sonnet".to_owned(),
-        opus: "opus".to_owned(),
-        haiku: "haiku".to_owned(),
+/// What the environment and the settings' own variables say about models and the way to them.
+fn variables(launch: &Launch, project_config: &ProjectConfig) -> (ModelVariables, ModelAccess) {
+    let settings = project_config.found.variables();
+    let variable = launch.variables.below(&settings);
+    let mut variables = ModelVariables::read(&variable);
+    variables.max_retries = launch.max_retries.or(variables.max_retries);
+    if launch.is_subscription {
+        variables.caching.entry("").or_insert(Caching::Hour);
     }
+    (variables, ModelAccess::read(launch, variable))
 }
 
 /// The locations of settings and project files.
@@ -200,6 +227,7 @@ impl ResolvedConfig {
             project_config,
             mut warnings,
             failed_plugins,
+            usual_agent_model,
             ..
         } = self;
         let of_components = agent.spec();
@@ -238,13 +266,14 @@ impl ResolvedConfig {
             given_servers,
             warnings,
             failed_plugins,
+            usual_agent_model,
             spec: Arc::new(spec),
         }
     }
 }
 
 /// Facts from environment and files beside the flags.
-fn facts(launch: &Launch) -> Result<FlagFacts, StartError> {
+fn facts(launch: &Launch, variables: ModelVariables) -> Result<FlagFacts, StartError> {
     let flags = &launch.flags;
     let read = |flag: &'static str, path: &Option<String>| {
         let Some(path) = path else {
@@ -268,11 +297,41 @@ fn facts(launch: &Launch) -> Result<FlagFacts, StartError> {
             "append-system-prompt-file",
             &flags.append_system_prompt_file,
         )?,
-        max_thinking_tokens: launch.max_thinking_tokens,
-        max_output_tokens: launch.max_output_tokens,
-        max_retries: launch.max_retries,
-        response_idle_ms: launch.response_idle_ms,
+        variables,
         is_sandbox: launch.is_sandbox,
         transcripts: launch.store().place_of_any(),
     })
+}
+
+/// The settings that name a command for the key, if there are any. One of a folder that nobody has trusted is told with
+/// whatever else does not count of it.
+fn key_helper(settings: &LoadedSettings, is_foreign: bool) -> Option<&'static str> {
+    let mut sources = settings.sources.iter();
+    let named = sources.find(|it| {
+        let counts = !(is_foreign && it.source.belongs_to_folder());
+        counts && it.settings.api_key_helper.is_some()
+    })?;
+    Some(named.source.words())
+}
+
+/// The system and the shell of commands, in words.
+fn platform() -> String {
+    // Only Linux has the file.
+    let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let system = match version.trim() {
+        "" => String::new(),
+        version => format!(" {version}"),
+    };
+    let shell = if cfg!(unix) { ", shell bash" } else { "" };
+    format!("{}{system}{shell}", std::env::consts::OS)
+}
+
+/// The date in UTC: `2026-11-28`.
+fn today() -> String {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let now = UnixMillis(u64::try_from(since.as_millis()).unwrap_or_default());
+    let text = now.to_rfc3339();
+    text.split('T').next().unwrap_or_default().to_owned()
 }

@@ -17,6 +17,7 @@ use super::{
     agent::{agent, plugins},
     build::{ResolvedConfig, resolved_config},
     launch::Launch,
+    model_access::ModelAccess,
     start_error::StartError,
 };
 use crate::{
@@ -47,6 +48,7 @@ pub(super) struct Runners {
     /// Bash with the variables of the settings, confined if configured.
     bash: Option<Arc<dyn RunTool>>,
     commands: Commands,
+    access: ModelAccess,
 }
 
 impl Configurations {
@@ -96,8 +98,12 @@ impl Configurations {
         resolved_config(&self.launch, agent, request, (plugins, left_out))
     }
 
-    fn keep(&self, resolved_config: ResolvedConfig, request: &ConfigureRequest) -> Configuration {
-        let runners = self.runners(&resolved_config);
+    fn keep(
+        &self,
+        mut resolved_config: ResolvedConfig,
+        request: &ConfigureRequest,
+    ) -> Configuration {
+        let runners = self.runners(&mut resolved_config);
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
@@ -110,13 +116,14 @@ impl Configurations {
         resolved_config.configuration(&self.launch, number)
     }
 
-    fn runners(&self, resolved_config: &ResolvedConfig) -> Runners {
+    fn runners(&self, resolved_config: &mut ResolvedConfig) -> Runners {
         // The machine handles its messages.
         let (native, _) = resolved_config.agent.host();
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
-            bash: bash(resolved_config),
+            bash: bash(&self.launch, resolved_config),
             commands: resolved_config.project_config.commands(),
+            access: std::mem::take(&mut resolved_config.access),
         }
     }
 
@@ -150,6 +157,12 @@ impl Runners {
                     .native
                     .perform(id, SessionEffect::RunHook(call), cancel),
             },
+            SessionEffect::Http(request) => match self.access.prepare(request) {
+                Ok(request) => self
+                    .native
+                    .perform(id, SessionEffect::Http(request), cancel),
+                Err(refused) => refused,
+            },
             effect => self.native.perform(id, effect, cancel),
         }
     }
@@ -157,13 +170,16 @@ impl Runners {
 
 /// Bash with the options of the settings, if they have any.
 #[cfg(unix)]
-fn bash(resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
+fn bash(launch: &Launch, resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
+    use crate::bash::{Bash, TimeLimits};
     let variables = resolved_config.project_config.found.variables();
     let sandbox = &resolved_config.sandbox;
-    if variables.is_empty() && sandbox.is_none() {
+    let limits = TimeLimits::read(launch.variables.below(&variables));
+    if variables.is_empty() && sandbox.is_none() && limits == TimeLimits::default() {
         return None;
     }
-    let mut bash = crate::bash::Bash::new().with_variables(variables);
+    let bash = Bash::new().with_time_limits(limits);
+    let mut bash = bash.with_variables(variables);
     if let Some(sandbox) = sandbox {
         bash = bash.confined_by(sandbox.clone());
     }
@@ -172,6 +188,6 @@ fn bash(resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
 
 /// There is no shell on this system.
 #[cfg(not(unix))]
-fn bash(_: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
+fn bash(_: &Launch, _: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     None
 }

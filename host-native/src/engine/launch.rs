@@ -20,6 +20,7 @@ use windlass_engine::{
     settings::SandboxSettings,
 };
 
+use super::variables::Variables;
 use crate::{
     agent::{JournalSink, RecordTo},
     credentials::Credentials,
@@ -104,17 +105,12 @@ pub struct Launch {
     pub recording: Option<Recording>,
     /// Who receives state frames.
     pub states: StateFrames,
-    /// How often a failed model request is retried.
+    /// How often a failed model request is retried; `None` for what the environment says.
     pub max_retries: Option<u32>,
-    /// How long a model server may send no content, in milliseconds (`CLAUDE_STREAM_IDLE_TIMEOUT_MS`); 0 for no limit.
-    pub response_idle_ms: Option<u32>,
-    /// The maximum number of tokens in a response.
-    pub max_output_tokens: Option<u32>,
-    /// The maximum number of thinking tokens, unless a flag sets it.
-    pub max_thinking_tokens: Option<u32>,
-    /// When the definitions of MCP tools are deferred until the model searches for them (`ENABLE_TOOL_SEARCH`):
-    /// `auto`, `auto:N%`, `true` or `false`; `None` for `auto`.
-    pub tool_search: Option<String>,
+    /// What the environment says about models and the way to them.
+    pub(super) variables: Variables,
+    /// Whether the token of a subscription authenticates requests (`CLAUDE_CODE_OAUTH_TOKEN`).
+    pub(super) is_subscription: bool,
     /// The environment is a sandbox, so root may bypass permissions.
     pub is_sandbox: bool,
     /// Whether the contents of files are saved before they are changed, so that they can be restored
@@ -168,10 +164,14 @@ impl Launch {
         };
         let number = |name: &str| variable(name).and_then(|value| value.parse::<u32>().ok());
         let bearer = |name| variable(name).map(|token| Auth::Bearer(token.into()));
+        let mut is_subscription = false;
         let (auth, base_url) = match flags.provider {
             Provider::Anthropic => {
                 let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
                 let auth = key.or_else(|| bearer("ANTHROPIC_AUTH_TOKEN"));
+                is_subscription = auth.is_none();
+                let auth = auth.or_else(|| bearer("CLAUDE_CODE_OAUTH_TOKEN"));
+                is_subscription &= auth.is_some();
                 (auth, "ANTHROPIC_BASE_URL")
             }
             Provider::OpenAi => {
@@ -237,11 +237,9 @@ impl Launch {
             price_files: Vec::new(),
             recording: None,
             states,
-            max_retries: number("CLAUDE_CODE_MAX_RETRIES"),
-            response_idle_ms: number("CLAUDE_STREAM_IDLE_TIMEOUT_MS"),
-            max_output_tokens: number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
-            max_thinking_tokens: number("MAX_THINKING_TOKENS"),
-            tool_search: variable("ENABLE_TOOL_SEARCH"),
+            max_retries: None,
+            variables: Variables::read(variable),
+            is_subscription,
             is_sandbox: is_on("IS_SANDBOX"),
             file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             background_ceiling,
@@ -261,6 +259,7 @@ impl Launch {
         env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
         launch.pid = std::process::id();
         launch.token_source = match self.auth {
+            Auth::Bearer(_) if self.is_subscription => "CLAUDE_CODE_OAUTH_TOKEN",
             Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
             _ => "none",
         };
@@ -297,6 +296,12 @@ impl Launch {
             None => endpoint = endpoint.with_extra_ca_of_environment(),
         }
         endpoint
+    }
+
+    /// The bearer token that goes with a key, if there are both.
+    pub(super) fn second_token(&self) -> Option<&str> {
+        let has_key = matches!(self.auth, Auth::ApiKey(_));
+        self.keys.get("ANTHROPIC_AUTH_TOKEN").filter(|_| has_key)
     }
 
     /// Removes the keys from texts of others.

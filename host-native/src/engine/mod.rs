@@ -16,10 +16,12 @@ mod host;
 mod installed;
 mod launch;
 mod look;
+mod model_access;
 mod permissions;
 mod serve;
 mod start_error;
 mod stream;
+mod variables;
 
 pub use self::{
     launch::{Launch, LaunchError, Recording},

@@ -93,7 +93,7 @@ async fn api_3_mode_model_and_thinking_change_within_a_streamed_run() {
 #[tokio::test]
 async fn api_4_the_thinking_budget_is_in_the_next_request() {
     let model = Model::says(["one", "two", "three"]);
-    let agent = model.agent().model("claude-sonnet-4-6").build().unwrap();
+    let agent = model.agent().model("claude-sonnet-4-5").build().unwrap();
     let session = agent.session();
     session.prompt("1").result().await.unwrap();
     session.set_max_thinking_tokens(Some(2048));
@@ -108,9 +108,9 @@ async fn api_4_the_thinking_budget_is_in_the_next_request() {
     assert_eq!(
         thinking,
         [
-            json!({"type": "adaptive"}),
+            json!({"type": "enabled", "budget_tokens": 31_999}),
             json!({"type": "enabled", "budget_tokens": 2048}),
-            json!({"type": "adaptive"}),
+            json!({"type": "enabled", "budget_tokens": 31_999}),
         ]
     );
 }
@@ -189,9 +189,7 @@ async fn api_7_agents_are_listed_with_their_model_and_models_with_what_they_supp
         json!({"name": "reviewer", "description": "Reviews changes.", "model": "haiku"})
     );
     let models = agent.supported_models();
-    let sonnet = models
-        .iter()
-        .find(|known| known.value == "claude-sonnet-4-6");
+    let sonnet = models.iter().find(|known| known.value == "sonnet");
     assert_eq!(sonnet.unwrap().supports_adaptive_thinking, Some(true));
     // The first message of a run says the same by name.
     let said = messages(&mut agent.query("hello")).await;

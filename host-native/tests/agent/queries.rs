@@ -216,6 +216,7 @@ async fn system_prompt_and_what_is_appended_to_it_go_out_as_they_are() {
 
 #[tokio::test]
 async fn loop_10_and_betas_go_out_as_they_were_set() {
+    const OF_MODEL: &str = "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,thinking-token-count-2026-05-13,advanced-tool-use-2025-11-20,effort-2025-11-24,thinking-display-updates-2026-08-18";
     let model = Model::of(json!([{
         "expect": {
             "model": "claude-opus-4-6",
@@ -225,7 +226,7 @@ async fn loop_10_and_betas_go_out_as_they_were_set() {
                 "/thinking": { "type": "enabled", "budget_tokens": 2048 },
                 "/output_config/effort": "low"
             },
-            "headers": { "anthropic-beta": "context-1m-2025-08-07,other-beta", "x-api-key": "sk-test" }
+            "headers": { "anthropic-beta": format!("{OF_MODEL},context-1m-2025-08-07,other-beta"), "x-api-key": "sk-test" }
         },
         "respond": "ok"
     }]));

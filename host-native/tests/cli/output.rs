@@ -354,7 +354,9 @@ fn a_price_file_makes_a_budget_possible() {
         "--max-budget-usd",
         "1",
     ];
-    let done = windlass.run(&args);
+    // What no table knows costs nobody knows how much on a server of another kind.
+    let elsewhere = ["--provider", "openai", "--base-url", &server.url()];
+    let done = windlass.run(&[&args[..], &elsewhere].concat());
     assert!(
         done.complaint(1)
             .contains("no price is known for the model house-model"),
@@ -368,6 +370,35 @@ fn a_price_file_makes_a_budget_possible() {
     assert_eq!(
         (done.code, done.stdout.as_str()),
         (Some(0), "Cheap.\n"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn the_models_are_listed_with_those_of_a_price_file() {
+    let windlass = Windlass::new();
+    let done = windlass.run(&["models"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(
+        done.stdout.contains("claude-opus-5-5") && done.stdout.contains("any other"),
+        "{done:?}"
+    );
+    windlass.write(
+        "prices.json",
+        r#"{"models": [{"prefix": "house-", "input": "1.5", "output": 1, "cache_read": 0, "cache_write": 0}]}"#,
+    );
+    let done = windlass.run(&["models", "--json", "--prices", "prices.json"]);
+    let listed: Value = serde_json::from_str(&done.stdout).unwrap();
+    let models = listed["models"].as_array().unwrap();
+    let house = models
+        .iter()
+        .find(|model| model["prefix"] == "house-")
+        .unwrap();
+    assert_eq!(house["input"].to_string(), "1.5");
+    assert_eq!(listed["aliases"]["sonnet"], "claude-sonnet-5-5");
+    let done = windlass.run(&["models", "--prices", "none.json"]);
+    assert!(
+        done.complaint(3).contains("--prices `none.json`"),
         "{done:?}"
     );
 }

@@ -36,7 +36,7 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
             ),
             (
                 json!({"subtype": "set_model", "model": null}),
-                json!({"model": "claude-sonnet-4-6"}),
+                json!({"model": "claude-opus-5-5"}),
             ),
             (json!({"subtype": "stop_task", "task_id": "zzz"}), json!({})),
             (json!({"subtype": "interrupt"}), json!({"still_queued": []})),

@@ -30,6 +30,8 @@ mod instructions;
 mod long_frames;
 #[cfg(unix)]
 mod looking;
+mod model_table;
+mod model_variables;
 mod models;
 mod permissions;
 mod plugins;

@@ -6,6 +6,7 @@ use crate::support::{Sdk, all, calls, calls_all, expecting, says};
 
 const SONNET: &str = "claude-sonnet-4-6";
 const HAIKU: &str = "claude-haiku-4-5";
+const OLDER: &str = "claude-sonnet-4-5";
 
 fn agent(name: &str) -> (&'static str, Value) {
     let input = json!({"description": "look", "prompt": "Look around.", "subagent_type": name});
@@ -117,7 +118,7 @@ async fn loop_26_usage_of_a_model_lists_tokens_searches_cost_and_limits() {
         ("cacheCreationInputTokens", 3),
         ("webSearchRequests", 4),
         ("contextWindow", 200_000),
-        ("maxOutputTokens", 64_000),
+        ("maxOutputTokens", 32_000),
     ] {
         assert_eq!(usage[name], value, "{name}: {usage}");
     }
@@ -165,7 +166,7 @@ async fn loop_27_effort_is_that_of_the_query_where_it_is_set_and_the_model_knows
     assert_eq!(bodies[0]["thinking"]["type"], "disabled");
 
     for (flags, model) in [
-        (&["--model", SONNET][..], SONNET),
+        (&["--model", OLDER][..], OLDER),
         (&["--model", HAIKU, "--effort", "low"], HAIKU),
     ] {
         let mut sdk = Sdk::start(flags, json!([expecting(says("Yes."), none(model))]));
@@ -185,18 +186,21 @@ async fn loop_28_thinking_adapts_unless_it_is_set_and_is_kept_with_its_signature
             &[][..],
             json!({"type": "adaptive"}),
         ),
-        (&["--model", HAIKU], &[], Value::Null),
+        (&["--model", HAIKU], &[], budget(31_999)),
+        (&["--model", "claude-3-5-haiku"], &[], Value::Null),
         (
             &["--model", SONNET, "--max-thinking-tokens", "3000"],
             &[],
             budget(3000),
         ),
         (
-            &["--model", SONNET, "--thinking", "enabled"],
+            &["--model", OLDER, "--thinking", "enabled"],
             &[],
             budget(10_000),
         ),
-        (&["--model", SONNET], &older, budget(4000)),
+        (&["--model", OLDER], &older, budget(4000)),
+        // The variable changes nothing for a model that decides by itself.
+        (&["--model", SONNET], &older, json!({"type": "adaptive"})),
         (
             &["--model", SONNET, "--thinking", "disabled"],
             &older,

@@ -15,6 +15,7 @@ extern crate alloc;
 
 mod clock;
 mod host;
+mod models;
 pub mod oracle;
 mod render;
 mod sim;
@@ -30,6 +31,7 @@ pub use windlass_scripted_model::{
 pub use self::{
     clock::{Sleep, Stuck, VirtualClock},
     host::{HookStep, RunError, TestHost, ToolStep},
+    models::test_models,
     render::render,
     sim::{
         Asked, FaultKind, Faults, Generated, Incident, IncidentKind, PhaseChange, Restores, Scene,

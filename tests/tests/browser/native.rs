@@ -12,6 +12,7 @@ use windlass_core::{
     session_request::SessionRequest,
     tool::{ToolCall, ToolResult},
 };
+use windlass_engine::models::ModelTable;
 use windlass_testkit::{Script, TestHost};
 
 use crate::facts::{Facts, SEED};
@@ -102,7 +103,11 @@ fn task(cwd: &str) -> SessionRequest {
         "environment": {"cwd": cwd, "version": env!("CARGO_PKG_VERSION")},
     });
     let seed = format!("{SEED:02x}").repeat(32);
-    SessionRequest::parse(&json!({"seed": seed, "spec": spec}).to_string()).unwrap()
+    let mut request =
+        SessionRequest::parse(&json!({"seed": seed, "spec": spec}).to_string()).unwrap();
+    // A page is given the models that are known by name.
+    ModelTable::built_in().give_to(&mut request.spec);
+    request
 }
 
 /// Bash for hosts that have none: the recorded answers, in their order.

@@ -13,11 +13,13 @@ use crate::{
     history::{HistoryView, USER_OPENING},
     json::{self, RawJson, RawObject},
     model::{Effort, Thinking, ThinkingDisplay},
+    price::{self, Caching, ModelFacts, ThinkingForm},
     provider::{ModelRequest, Opening, Prefix},
 };
 
-const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
-const BREAKPOINT: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
+const MARK_KEY: &str = r#","cache_control":"#;
+const FIVE_MINUTES: &str = r#","cache_control":{"type":"ephemeral"}"#;
+const HOUR: &str = r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#;
 const END: &[u8] = b"]}";
 const END_WITHOUT_TOOLS: &[u8] = br#"],"tool_choice":{"type":"none"}}"#;
 /// The beta feature for deferred definitions. Servers that no longer need it still accept its name.
@@ -26,8 +28,6 @@ const DEFERRED_TOOLS_BETA: &str = "advanced-tool-use-2025-11-20";
 /// The beta feature that `task_budget` requires.
 const TASK_BUDGETS_BETA: &str = "task-budgets-2026-03-13";
 
-/// The output limit if neither the request nor the catalogue sets one.
-const DEFAULT_MAX_TOKENS: u64 = 16_384;
 /// The thinking budget if none was given.
 const DEFAULT_THINKING_BUDGET: u64 = 10_000;
 
@@ -98,19 +98,23 @@ struct Tool<'a> {
     cache_control: Option<RawJson>,
 }
 
+/// What is added to a block up to which requests are cached; nothing where they are not.
+fn mark(facts: Option<&ModelFacts>) -> &'static str {
+    match facts.map_or(Caching::FiveMinutes, |facts| facts.caching) {
+        Caching::FiveMinutes => FIVE_MINUTES,
+        Caching::Hour => HOUR,
+        Caching::Off => "",
+    }
+}
+
 /// Everything before the first message, up to and including `"messages":[`. If memory files go in front of the conversation, also
 /// the beginning of the first message.
 pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     let request = opening.request;
     let facts = request.facts;
-    let limit = facts.map_or(0, |m| m.max_output_tokens);
-    let max_tokens = match (request.max_tokens, limit) {
-        (Some(wanted), 0) => u64::from(wanted),
-        (Some(wanted), limit) => u64::from(wanted).min(limit),
-        (None, 0) => DEFAULT_MAX_TOKENS,
-        (None, limit) => limit.min(2 * DEFAULT_MAX_TOKENS),
-    };
-    let cache = || RawJson::parse(CACHE_CONTROL).ok();
+    let max_tokens = price::output_limit(facts, request.max_tokens);
+    let mark = mark(facts);
+    let cache = || RawJson::parse(mark.strip_prefix(MARK_KEY)?).ok();
     let mut tools: Vec<Tool<'_>> = opening
         .tools
         .iter()
@@ -140,7 +144,9 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         last.cache_control = cache();
     }
     let head = Head {
-        model: request.model,
+        model: facts
+            .and_then(|facts| facts.sent_as.as_deref())
+            .unwrap_or(request.model),
         max_tokens,
         stream: request.stream,
         thinking: thinking(request, max_tokens),
@@ -156,7 +162,7 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     if let Some(reminder) = opening.before_conversation {
         push_str(&mut out, USER_OPENING);
         // It gets its own cache mark, since it stays the same when a compaction restarts the conversation.
-        push_str(&mut out, marked(reminder).get());
+        push_str(&mut out, marked(reminder, cache()).get());
         out.push(b',');
     }
     let betas = [
@@ -170,20 +176,21 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     }
 }
 
-/// A text block with a cache mark.
-fn marked(text: &str) -> RawJson {
+/// A text block with a cache mark, if there is one.
+fn marked(text: &str, mark: Option<RawJson>) -> RawJson {
     let block = Block::text(text).to_raw();
-    let (Ok(mut object), Ok(mark)) = (RawObject::parse(block.get()), RawJson::parse(CACHE_CONTROL))
-    else {
-        return block; // both are objects of our own
+    let (Ok(mut object), Some(mark)) = (RawObject::parse(block.get()), mark) else {
+        return block;
     };
     object.set("cache_control", mark);
     object.to_raw()
 }
 
 fn output_config(request: &ModelRequest<'_>) -> Option<OutputConfig> {
-    let takes_effort = request.facts.is_none_or(|model| model.effort);
-    let effort = request.effort.filter(|_| takes_effort);
+    let effort = match request.facts {
+        Some(facts) => facts.effort(request.effort),
+        None => request.effort,
+    };
     let task_budget = request.task_budget.map(|total| TaskBudget { total });
     (effort.is_some() || task_budget.is_some()).then_some(OutputConfig {
         effort,
@@ -193,21 +200,22 @@ fn output_config(request: &ModelRequest<'_>) -> Option<OutputConfig> {
 
 fn thinking(request: &ModelRequest<'_>, max_tokens: u64) -> Option<ThinkingParam> {
     let display = request.thinking_display;
-    let adaptive = request.facts.is_some_and(|model| model.adaptive_thinking);
-    match request.thinking {
-        Thinking::Default | Thinking::Adaptive if adaptive => {
-            Some(ThinkingParam::Adaptive { display })
-        }
-        Thinking::Default | Thinking::Adaptive => None,
-        Thinking::Disabled => Some(ThinkingParam::Disabled),
-        Thinking::Enabled { budget_tokens } => {
-            let wanted = budget_tokens.map_or(DEFAULT_THINKING_BUDGET, u64::from);
-            Some(ThinkingParam::Enabled {
-                // The API requires room for an answer besides the thinking.
-                budget_tokens: wanted.min(max_tokens.saturating_sub(1)).max(1),
-                display,
-            })
-        }
+    // The API requires room for an answer besides the thinking.
+    let most = max_tokens.saturating_sub(1).max(1);
+    let enabled = |wanted: u64| ThinkingParam::Enabled {
+        budget_tokens: wanted.min(most).max(1),
+        display,
+    };
+    match (request.facts.map(|facts| facts.thinking), request.thinking) {
+        (Some(ThinkingForm::None), _) => None,
+        (Some(ThinkingForm::AlwaysAdaptive), _) => Some(ThinkingParam::Adaptive { display }),
+        (_, Thinking::Disabled) => Some(ThinkingParam::Disabled),
+        (_, Thinking::Enabled { budget_tokens }) => Some(enabled(
+            budget_tokens.map_or(DEFAULT_THINKING_BUDGET, u64::from),
+        )),
+        (Some(ThinkingForm::Adaptive), _) => Some(ThinkingParam::Adaptive { display }),
+        (Some(ThinkingForm::Budget), _) => Some(enabled(most)),
+        (None, _) => None,
     }
 }
 
@@ -217,6 +225,7 @@ pub(super) fn request(
     prefix: &Prefix,
     history: HistoryView<'_>,
 ) -> HttpRequest {
+    let mark = mark(request.facts).as_bytes();
     let mut body = vec![prefix.bytes.clone()];
     for (index, segment) in history.segments.iter().enumerate() {
         // The prefix ends inside the first message, or before it.
@@ -226,7 +235,7 @@ pub(super) fn request(
         let mut from = if begun { USER_OPENING.len() } else { 0 };
         for &(_, at) in history.breakpoints.iter().filter(|(s, _)| *s == index) {
             body.push(segment.slice(from..at));
-            body.push(Bytes::from_static(BREAKPOINT));
+            body.push(Bytes::from_static(mark));
             from = at;
         }
         body.push(segment.slice(from..));
@@ -265,8 +274,11 @@ fn headers(request: &ModelRequest<'_>, prefix: &Prefix) -> Vec<(String, String)>
     ];
     let needed = prefix.betas.iter().map(String::as_str);
     let clearing = request.clearing.map(|_| clearing::BETA);
-    let mut betas: Vec<&str> = request.betas.iter().map(String::as_str).collect();
-    for beta in needed.chain(clearing) {
+    let of_model = request.facts.map(|facts| facts.betas.as_slice());
+    let of_model = of_model.into_iter().flatten();
+    let mut betas: Vec<&str> = Vec::new();
+    let named = of_model.chain(request.betas).map(String::as_str);
+    for beta in named.chain(needed).chain(clearing) {
         if !betas.contains(&beta) {
             betas.push(beta);
         }

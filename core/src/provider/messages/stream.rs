@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     json::RawJson,
-    model::{ServerToolUse, StopReason, Usage},
+    model::{CacheCreation, ServerToolUse, StopReason, Usage, is_fast, is_us},
     provider::{Decoder, MOST_BLOCKS, Response, WireError, error_response::garbled_event},
     sorted::SortedMap,
     sse::SseParser,
@@ -84,6 +84,11 @@ struct UsageUpdate {
     cache_read_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     server_tool_use: Option<ServerToolUse>,
+    cache_creation: Option<CacheCreation>,
+    #[serde(rename = "inference_geo", deserialize_with = "is_us")]
+    is_us: bool,
+    #[serde(rename = "speed", deserialize_with = "is_fast")]
+    is_fast: bool,
 }
 
 impl StreamDecoder {
@@ -266,5 +271,10 @@ impl UsageUpdate {
         if let Some(server) = self.server_tool_use {
             usage.server_tool_use = server;
         }
+        if let Some(written) = self.cache_creation {
+            usage.cache_creation = written;
+        }
+        usage.is_us |= self.is_us;
+        usage.is_fast |= self.is_fast;
     }
 }

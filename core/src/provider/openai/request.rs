@@ -73,7 +73,10 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
         };
         set(field, RawJson::encode(&most));
     }
-    if let Some(effort) = request.effort.filter(|_| facts.is_none_or(|m| m.effort)) {
+    if let Some(effort) = request
+        .effort
+        .filter(|_| facts.is_none_or(|m| !m.efforts.is_empty()))
+    {
         set("reasoning_effort", RawJson::encode(effort_name(effort)));
     }
     let tools: Vec<Tool<'_>> = (opening.tools.iter())
@@ -115,7 +118,7 @@ fn effort_name(effort: Effort) -> &'static str {
     match effort {
         Effort::Low => "low",
         Effort::Medium => "medium",
-        Effort::High | Effort::Max => "high",
+        Effort::High | Effort::Xhigh | Effort::Max => "high",
     }
 }
 

@@ -129,21 +129,29 @@ impl Thread {
     /// Adds the usage and cost of a response to the totals.
     pub(in crate::session) fn book(&self, shared: &mut Shared, response: &Response, asked: &str) {
         let catalogue = &self.spec.model.catalogue;
-        // Servers may answer with a more specific model name; if it has no price, that of the requested name is used.
-        let priced = if catalogue.get(&response.model).is_some() {
-            response.model.clone()
-        } else {
-            asked.to_owned()
+        // Servers may answer with a more specific model name. Where that has no price of its own, or the request carried another
+        // name than the model has here, it counts as the requested one.
+        let names = |model: &str| {
+            catalogue
+                .get(model)
+                .is_some_and(|facts| !facts.prefix.is_empty())
         };
-        let facts = catalogue.get(&priced).cloned();
-        let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
+        let is_renamed = catalogue
+            .get(asked)
+            .is_some_and(|facts| facts.sent_as.is_some());
+        let priced = match names(&response.model) && !is_renamed {
+            true => response.model.as_str(),
+            false => asked,
+        };
+        let facts = catalogue.get(priced);
+        let cost = catalogue.cost(priced, &response.usage).unwrap_or_default();
         shared.cost += cost;
-        let entry = shared.model_usage.or_default(priced);
+        let entry = shared.model_usage.or_default(priced.to_owned());
         entry.add(&response.usage);
         entry.cost_usd += cost;
         if let Some(facts) = facts {
             entry.context_window = facts.context_window;
-            entry.max_output_tokens = facts.max_output_tokens;
+            entry.max_output_tokens = facts.output_limit(self.spec.model.max_tokens);
         }
     }
 
@@ -159,14 +167,14 @@ impl Thread {
 
     /// The event that follows once a response is written.
     pub(in crate::session) fn after_response(&mut self, shared: &mut Shared) -> Event {
+        if let Some(stop) = self.stop_at_budget(shared) {
+            return stop;
+        }
         if self.run.calls.is_empty() && !self.run.paused {
             if let Some(event) = self.without_output(shared) {
                 return event;
             }
             return self.conclude(shared);
-        }
-        if let Some(stop) = self.stop_at_budget(shared) {
-            return stop;
         }
         if self.run.calls.is_empty() {
             Event::Proceed

@@ -93,7 +93,7 @@ impl Thread {
             _ => self.spec.model.provider.prefix(&Opening {
                 request: &self.spec.model_request(&model),
                 system: &prompt::system_blocks(&self.spec),
-                before_conversation: prompt::before_conversation(&self.spec).as_deref(),
+                before_conversation: prompt::before_conversation(&self.spec, &model).as_deref(),
                 tools: &tools::offers(&self.spec, &model, &self.tool_state),
             }),
         };

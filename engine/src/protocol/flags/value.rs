@@ -2,13 +2,10 @@
 
 use windlass_core::spec::Effort;
 
-/// The effort with this name. The level between the two highest ones, which newer models have, is mapped to the highest.
+/// The effort with this name.
 #[must_use]
 pub fn effort(name: &str) -> Option<Effort> {
-    match name {
-        "xhigh" => Some(Effort::Max),
-        name => Effort::parse(name),
-    }
+    Effort::parse(name)
 }
 
 /// Splits a text into words at commas or blanks.

@@ -236,7 +236,8 @@ fn price_of(spec: &Spec, exchange: &Exchange) -> Option<(bool, Books)> {
 fn paid(spec: &Spec, answered: &str, asked: &str, usage: &Usage) -> Books {
     let price = |model: &str| {
         let known = spec.model.catalogue.models();
-        let fits = known.filter(|known| model.starts_with(&known.prefix));
+        let fits =
+            known.filter(|known| model.starts_with(&known.prefix) && !known.prefix.is_empty());
         fits.max_by_key(|known| known.prefix.len())
     };
     let (model, price) = match price(answered) {

@@ -48,6 +48,7 @@ pub(super) const TOOLS: [&str; 26] = [
 /// Generates a spec. What it denies is always denied: see `forbidden` and `feature::Closed`.
 pub(super) fn generate(dice: &mut Seeded) -> Spec {
     let mut spec = Spec::with_tools(tools());
+    crate::test_models(&mut spec);
     spec.prompt.system = "Be brief.".into();
     spec.environment.cwd = "/work".to_string();
     spec.policy.permissions.mode = Mode::ALL[pick(dice, 5)];
