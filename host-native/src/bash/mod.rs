@@ -18,7 +18,7 @@ mod result;
 mod shell_state;
 mod time_limits;
 
-use std::{ffi::OsString, time::Duration};
+use std::ffi::OsString;
 
 use serde::Deserialize;
 use windlass_core::{

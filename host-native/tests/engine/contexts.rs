@@ -36,7 +36,7 @@ async fn ctx_1_near_the_limit_a_summary_takes_the_place_of_the_beginning_and_ins
         expecting(says("It was about questions."), asked),
         goes_on
     ]);
-    let mut sdk = Sdk::start_in(instructed(), &[], script);
+    let mut sdk = Sdk::start_in(instructed(), &["--model", "claude-sonnet-4-6"], script);
     for prompt in ["question one", "question two"] {
         sdk.prompt(&long(prompt)).await;
         let frames = sdk.until("result").await;

@@ -222,7 +222,7 @@ async fn requests_are_answered_in_the_middle_of_a_turn() {
     let reply = sdk.request(json!({"subtype": "get_context_usage"})).await;
     let usage = &reply["response"];
     assert!(usage["totalTokens"].as_u64().unwrap() > 0);
-    assert_eq!(usage["maxTokens"], 200_000);
+    assert_eq!(usage["maxTokens"], 1_000_000);
     for name in [
         "categories",
         "gridRows",

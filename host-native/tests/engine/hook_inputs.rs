@@ -294,7 +294,13 @@ async fn hook_15_events_of_the_session_say_what_brought_them_about() {
         .await;
     sdk.close().await;
     let script = json!([full, says("In short."), says("Fine.")]);
-    let mut sdk = Sdk::start_in(folder.clone(), &["--continue", "--maintenance"], script);
+    let flags = [
+        "--continue",
+        "--maintenance",
+        "--model",
+        "claude-sonnet-4-6",
+    ];
+    let mut sdk = Sdk::start_in(folder.clone(), &flags, script);
     for prompt in ["three", "four"] {
         sdk.prompt(prompt).await;
         sdk.first("result").await;

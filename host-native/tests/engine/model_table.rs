@@ -151,7 +151,7 @@ async fn loop_8_prices_are_those_of_the_parts_and_long_prompts_places_and_speed_
 
 #[tokio::test]
 async fn api_7_the_models_are_offered_by_their_short_names_with_prices() {
-    let mut sdk = Sdk::start(&["--model", "gpt-4"], json!([]));
+    let mut sdk = Sdk::start(&["--model", "gpt-4"], json!([says("Yes.")]));
     let reply = sdk.initialize(json!({})).await;
     let models = reply["models"].as_array().unwrap();
     let of = |field: &str| -> Vec<&str> {
@@ -199,7 +199,7 @@ async fn api_7_the_models_are_offered_by_their_short_names_with_prices() {
 
 #[tokio::test]
 async fn api_2_a_model_is_set_by_short_name_old_name_or_full_name() {
-    let mut sdk = Sdk::start(&[], json!([]));
+    let mut sdk = Sdk::start(&[], json!([says("Yes.")]));
     sdk.initialize(json!({})).await;
     for (name, model) in [
         (json!("Sonnet"), "claude-sonnet-5-5"),

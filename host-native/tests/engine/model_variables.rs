@@ -142,7 +142,7 @@ async fn conf_4_settings_rename_models_and_restrict_the_choice() {
         let done = Asked::with(&[], &["--settings", &settings, "--model", model]).await;
         assert_eq!(done.body["model"], asked);
     }
-    let mut sdk = Sdk::start(&["--settings", &settings], json!([]));
+    let mut sdk = Sdk::start(&["--settings", &settings], json!([says("Yes.")]));
     let reply = sdk.initialize(json!({})).await;
     let models = reply["models"].as_array().unwrap().iter();
     let names: Vec<&str> = models

@@ -75,7 +75,7 @@ async fn loop_19_each_model_has_an_account_and_agents_are_in_it() {
         tokens("Done.", 2000, 20)
     ]);
     let mut sdk = Sdk::start(&["--model", SONNET], script);
-    let reader = json!({"description": "reads", "prompt": "Read.", "model": "haiku"});
+    let reader = json!({"description": "reads", "prompt": "Read.", "model": HAIKU});
     sdk.initialize(json!({"agents": {"reader": reader}})).await;
     sdk.prompt("go").await;
     let result = sdk.first("result").await;
@@ -147,7 +147,7 @@ async fn loop_27_effort_is_that_of_the_query_where_it_is_set_and_the_model_knows
     let mut sdk = Sdk::start(&flags, script);
     let agents = json!({
         "same": {"description": "looks", "prompt": "You are the same."},
-        "small": {"description": "looks", "prompt": "You are small.", "model": "haiku"},
+        "small": {"description": "looks", "prompt": "You are small.", "model": HAIKU},
     });
     sdk.initialize(json!({ "agents": agents })).await;
     sdk.prompt("go").await;

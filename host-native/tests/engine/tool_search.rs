@@ -50,7 +50,16 @@ async fn begun(setting: Option<&str>, count: usize, script: Value) -> (Sdk, Vec<
         .into_iter()
         .collect();
     let config = r#"{"mcpServers":{"box":{"type":"sdk","name":"box"}}}"#;
-    let flags = ["--mcp-config", config, "--allowedTools", "mcp__box"];
+    // A share of a window of 200,000 tokens.
+    let model = "claude-sonnet-4-6";
+    let flags = [
+        "--mcp-config",
+        config,
+        "--allowedTools",
+        "mcp__box",
+        "--model",
+        model,
+    ];
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let mut sdk = Sdk::start_with(&variables, folder, &flags, script);
     sdk.send(
