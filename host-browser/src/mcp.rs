@@ -84,6 +84,7 @@ fn offer(server: &str, offered: &JsValue) -> Result<Offer, JsonError> {
     Ok(Offer {
         info,
         tools: tools(server, &listed)?,
+        ..Offer::default()
     })
 }
 

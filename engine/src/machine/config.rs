@@ -16,7 +16,7 @@ use crate::{
     models::{is_available, is_long_alias, offered_models, set_usual_agent_model},
     project::ProjectFiles,
     protocol::{flags::PluginDir, initialize::Initialize, reply::ReplyError},
-    settings::{LoadedSettings, SettingSources, SourcedSettings},
+    settings::{LoadedSettings, PersonalServers, SettingSources, SourcedSettings},
 };
 
 /// The core tools that every session has by default, beside the built-in ones.
@@ -94,6 +94,8 @@ pub struct Configuration {
     /// The hooks that the host runs, by the names under which the core knows them: commands, and components of plugins. All
     /// others are callbacks of the SDK.
     pub hooks_of_host: BTreeSet<String>,
+    /// The MCP servers of the user's state file.
+    pub personal_servers: PersonalServers,
     /// The MCP servers of the project's own file (`.mcp.json`).
     pub project_servers: BTreeMap<String, RawJson>,
     /// The MCP servers of plugins.
@@ -146,6 +148,7 @@ impl Configuration {
             runs_programs: true,
             variables: BTreeMap::new(),
             hooks_of_host: BTreeSet::new(),
+            personal_servers: PersonalServers::default(),
             project_servers: BTreeMap::new(),
             plugin_servers: BTreeMap::new(),
             given_servers: BTreeMap::new(),

@@ -364,6 +364,8 @@ pub struct Offer {
     pub info: Option<Value>,
     /// The server's tools: each definition, under the name that the model uses, with the name that the server uses.
     pub tools: Vec<(ToolDefinition, String)>,
+    /// Whether the server says that it has resources.
+    pub has_resources: bool,
 }
 
 /// An unsolicited event of an MCP server.
@@ -402,6 +404,8 @@ pub enum Question {
     },
     /// Read the resource with this URI.
     Resource(String),
+    /// List all resources: an array of them.
+    Resources,
 }
 
 /// The topic of a debug line; `--debug=api,!tools` selects among them.

@@ -44,6 +44,8 @@ pub(super) enum Pending {
     Connect(ConnectionId),
     /// Send a request to an MCP server for the control request of this id.
     Ask(String),
+    /// Ask the server of this name about its resources, for this call of the model.
+    Resources(EffectId, String),
     /// An effect of the shutdown.
     End,
 }
@@ -172,6 +174,9 @@ impl Engine {
                 self.needs_auth(connection, reason);
             }
             (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
+            (Pending::Resources(id, server), Outcome::Asked(answer)) => {
+                self.resources_answered(id, &server, answer);
+            }
             (Pending::End, outcome) => self.shutdown_effect_done(outcome),
             // An outcome of the wrong kind counts as no answer.
             (pending, _) => self.pending_lost(pending),

@@ -17,4 +17,15 @@ pub(super) enum Route {
         connection: ConnectionId,
         tool: String,
     },
+    /// The engine, which asks the servers that have resources.
+    Resources(ResourceTool),
+}
+
+/// A tool for the resources of servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResourceTool {
+    /// Lists them.
+    List,
+    /// Reads one.
+    Read,
 }

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
+use serde_json::Value;
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
     Output as SessionOutput, Session, SessionId, Spec, Uuid,
@@ -50,6 +51,8 @@ pub(super) struct Running {
     parked: BTreeMap<EffectId, Parked>,
     /// Whether an effect has begun or ended since its state was last stored.
     has_changed: bool,
+    /// Calls that wait for the resources of servers.
+    pub(super) resource_calls: BTreeMap<EffectId, ResourceCall>,
     told_of_the_end: bool,
 }
 
@@ -64,6 +67,22 @@ pub(super) enum Parked {
     Hook(Box<HookCall>, bool),
     /// A question to a person that waits for the state of the session to be stored.
     Question(Box<PermissionRequest>),
+}
+
+/// A call about the resources of servers that waits for their answers.
+#[derive(Debug)]
+pub(super) enum ResourceCall {
+    /// Lists them.
+    List {
+        /// How many servers have not answered.
+        waits_for: usize,
+        /// What the others have.
+        found: Vec<Value>,
+        /// Why some gave no list.
+        failures: Vec<String>,
+    },
+    /// Reads one.
+    Read,
 }
 
 impl std::fmt::Debug for Kept {
@@ -119,6 +138,7 @@ impl Running {
             effects: BTreeSet::new(),
             parked: BTreeMap::new(),
             has_changed: false,
+            resource_calls: BTreeMap::new(),
             told_of_the_end: false,
         }
     }

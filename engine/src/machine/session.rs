@@ -247,11 +247,12 @@ impl Engine {
                 self.outbox.push(Output::ServerTool(id, call));
             }
             Some(Route::Sdk { server, tool }) => self.call_sdk_tool(id, &server, &tool, &call),
+            Some(Route::Resources(tool)) => self.call_resources(id, tool, &call),
         }
     }
 
     fn session_cancels(&mut self, id: EffectId) {
-        if self.cancel_question_of(id) {
+        if self.cancel_question_of(id) || self.cancel_resources(id) {
             return;
         }
         let parked = self.session.as_mut().and_then(|it| it.parked(id));

@@ -24,7 +24,7 @@ use crate::{
     project::{PluginFolder, ProjectFiles},
     protocol::flags::effort,
     settings::{
-        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, is_plain,
+        LoadedSettings, PersonalServers, SandboxSettings, SettingSources, SettingsHooks, is_plain,
         unknown_sandbox_keys,
     },
 };
@@ -59,6 +59,8 @@ pub struct ProjectConfig {
     pub project: ProjectFiles,
     /// The plugins, in the order in which they were named.
     pub plugins: Vec<Plugin>,
+    /// The servers of the user's state file, or why it cannot be used.
+    pub personal_servers: Result<PersonalServers, String>,
     /// The servers of the project's `.mcp.json`, or why it cannot be used.
     pub servers: Result<BTreeMap<String, RawJson>, String>,
     /// The names of the variables that programs inherit anyway.
@@ -92,6 +94,7 @@ impl ProjectConfig {
             runs_programs: false,
             project: ProjectFiles::default(),
             plugins: Vec::new(),
+            personal_servers: Ok(PersonalServers::default()),
             servers: Ok(BTreeMap::new()),
             inherited: BTreeSet::new(),
             has_shell: false,

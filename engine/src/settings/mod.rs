@@ -19,6 +19,7 @@ mod misspelt;
 mod pretty;
 mod read;
 mod sandbox;
+mod servers;
 mod text;
 mod trust;
 mod variables;
@@ -42,6 +43,7 @@ pub use self::{
         Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource,
         unknown_sandbox_keys,
     },
+    servers::{PersonalServers, set_local_server, set_server},
     text::{FaultKey, SettingsFault, SettingsText, Step},
     trust::{is_trusted, trust},
     variables::{changes_programs, is_plain},

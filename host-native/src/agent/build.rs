@@ -154,7 +154,7 @@ impl AgentBuilder {
                 record: self.record,
                 session_id: self.session_id,
                 #[cfg(all(unix, feature = "mcp"))]
-                processes: self.processes,
+                outside_servers: self.outside_servers,
                 store: self.store,
                 resumes: self.resumes,
                 seed: self.seed,
@@ -275,9 +275,9 @@ impl AgentBuilder {
         let mut own = std::mem::take(&mut self.tools);
         let mut names = BTreeSet::new();
         #[cfg(all(unix, feature = "mcp"))]
-        for process in &self.processes {
-            if !names.insert(process.name().to_owned()) {
-                let name = process.name().to_owned();
+        for server in &self.outside_servers {
+            if !names.insert(server.name().to_owned()) {
+                let name = server.name().to_owned();
                 return Err(BuildError::DuplicateMcpServer { name });
             }
         }

@@ -16,8 +16,8 @@ use windlass_core::{
 };
 use windlass_engine::{
     machine::{
-        ConfigNumber, ConnectRequest, ConnectionId, Effect, EngineHost, Fault, Input, Offer,
-        Outcome, ServerTool, Topic,
+        ConfigNumber, ConnectRequest, ConnectionId, Effect, EngineHost, Fault, Input, Outcome,
+        ServerTool, Topic,
     },
     protocol::reply::ReplyError,
     store::Lease,
@@ -67,7 +67,7 @@ impl AgentHost {
             Some(parts.spec.environment.cwd.as_str().into()),
             events.clone(),
         )
-        .with_named(&parts.processes);
+        .with_named(&parts.outside_servers);
         #[cfg(not(all(unix, feature = "mcp")))]
         let servers = Servers;
         Self {
@@ -122,11 +122,13 @@ impl AgentHost {
     }
 
     /// Connects to a server. If it was added by the program and fails, the session ends.
-    async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
+    async fn connect(&self, request: ConnectRequest) -> Outcome {
         let server = request.name.clone();
         let is_required = self.common.servers.is_named(&request);
         let connected = self.common.servers.connect(request).await;
-        if let (Err(reason), true) = (&connected, is_required) {
+        if let (Outcome::Connected(Err(reason)) | Outcome::NeedsAuth(reason), true) =
+            (&connected, is_required)
+        {
             let reason = reason.clone();
             self.give_up(RunError::McpServer { server, reason });
         }
@@ -136,7 +138,7 @@ impl AgentHost {
     async fn perform(&self, effect: Effect) -> Outcome {
         let effect = match effect {
             Effect::Connect(request) => {
-                return Outcome::Connected(Box::pin(self.connect(*request)).await);
+                return Box::pin(self.connect(*request)).await;
             }
             effect => effect,
         };

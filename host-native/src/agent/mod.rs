@@ -111,7 +111,7 @@ struct Parts {
     record: Option<Arc<RecordTo>>,
     session_id: Option<SessionId>,
     #[cfg(all(unix, feature = "mcp"))]
-    processes: Vec<crate::mcp::StdioServer>,
+    outside_servers: Vec<crate::mcp::ServerConfig>,
     store: Option<SharedStore>,
     resumes: Resumes,
     seed: Option<[u8; 32]>,

@@ -14,7 +14,7 @@ use crate::{
 /// Settings files and project files.
 impl AgentBuilder {
     /// Reads these settings files, and the files beside them: `CLAUDE.md`, skills, agents, output styles, command
-    /// hooks, and the MCP servers of `.mcp.json` that run as processes. Default: none (Agent SDK reference, option
+    /// hooks, and the MCP servers of `.mcp.json`. Default: none (Agent SDK reference, option
     /// `settingSources`).
     ///
     /// If any are read, the organisation's file is read as well ([`managed_settings_file`]) and takes precedence over
@@ -86,14 +86,14 @@ impl AgentBuilder {
         Ok(Some(project_config))
     }
 
-    /// Starts the MCP servers of the project that run as processes. Returns why others are left out.
+    /// Adds the MCP servers of the project. Returns why others are left out.
     #[cfg(all(unix, feature = "mcp"))]
     pub(super) fn start_servers(
         &mut self,
         project_config: &ProjectConfig,
         cwd: &Path,
     ) -> Vec<String> {
-        use crate::{credentials::is_withheld, mcp::StdioServer};
+        use crate::{credentials::is_withheld, mcp::ServerConfig};
 
         let servers = match project_config.found.project_servers() {
             Ok(servers) => servers,
@@ -106,11 +106,12 @@ impl AgentBuilder {
                 let outer = || std::env::var(name).ok().filter(|_| !is_withheld(name));
                 own.or_else(outer)
             };
-            match StdioServer::read(&name, &config, &variable) {
-                Ok(server) => {
+            match ServerConfig::read(&name, &config, &variable) {
+                Ok(ServerConfig::Stdio(server)) => {
                     let server = server.with_variables(&self.variables).directory(cwd);
-                    self.processes.push(server);
+                    self.outside_servers.push(ServerConfig::Stdio(server));
                 }
+                Ok(server) => self.outside_servers.push(server),
                 Err(error) => left_out.push(format!("left out: {error}")),
             }
         }

@@ -66,7 +66,7 @@ impl CommonEffects {
                 Some(checkpoints) => checkpoints.perform(checkpoint).await,
                 None => Err("no file checkpoints are kept".to_owned()),
             }),
-            Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
+            Effect::Connect(request) => self.servers.connect(*request).await,
             Effect::Ask(connection, question) => {
                 Outcome::Asked(self.servers.ask(connection, question).await)
             }

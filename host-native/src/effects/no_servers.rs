@@ -1,15 +1,17 @@
-//! Stand-in for MCP server processes when the feature `mcp` is off.
+//! Stand-in for MCP servers when the feature `mcp` is off.
 
 use std::collections::BTreeMap;
 
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal};
-use windlass_engine::machine::{ConnectRequest, ConnectionId, Input, Offer, Question, ServerTool};
+use windlass_engine::machine::{
+    ConnectRequest, ConnectionId, Input, Outcome, Question, ServerTool,
+};
 
 /// No servers.
 pub(crate) struct Servers;
 
-const NONE: &str = "MCP servers that are programs need the feature `mcp`";
+const NONE: &str = "MCP servers need the feature `mcp`";
 
 #[allow(
     clippy::unused_self,
@@ -25,8 +27,8 @@ impl Servers {
         false
     }
 
-    pub(crate) async fn connect(&self, _: ConnectRequest) -> Result<Offer, String> {
-        Err(NONE.to_owned())
+    pub(crate) async fn connect(&self, _: ConnectRequest) -> Outcome {
+        Outcome::Connected(Err(NONE.to_owned()))
     }
 
     pub(crate) fn newly_closed(&self) -> Option<Input> {

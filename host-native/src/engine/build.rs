@@ -13,7 +13,7 @@ use windlass_engine::{
     machine::{ConfigNumber, Configuration, ConfigureRequest},
     models::ModelVariables,
     project_config::{FlagFacts, rules_of_unknown_tools},
-    settings::{LoadedSettings, SettingSources},
+    settings::{LoadedSettings, PersonalServers, SettingSources},
 };
 
 use super::{
@@ -239,6 +239,11 @@ impl ResolvedConfig {
             warnings.push(problem);
             BTreeMap::new()
         });
+        let personal_servers = project_config.personal_servers.clone();
+        let personal_servers = personal_servers.unwrap_or_else(|problem| {
+            warnings.push(problem);
+            PersonalServers::default()
+        });
         let mut given_servers = BTreeMap::new();
         let plugins = project_config.plugins.iter();
         let plugin_servers = plugins.flat_map(|plugin| plugin.servers.clone()).collect();
@@ -261,6 +266,7 @@ impl ResolvedConfig {
             runs_programs: project_config.runs_programs,
             settings: project_config.settings,
             project: Arc::new(project_config.project),
+            personal_servers,
             project_servers,
             plugin_servers,
             given_servers,

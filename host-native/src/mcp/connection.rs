@@ -1,74 +1,27 @@
 //! A connection to a running MCP server.
 
 use std::{
-    fmt, io,
+    fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use rmcp::{
-    ClientHandler, Peer, RoleClient, ServiceExt as _,
+    ClientHandler, Peer, RoleClient,
     model::{
         CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject,
-        PaginatedRequestParams, ReadResourceRequestParams, Tool as Listed,
+        ReadResourceRequestParams,
     },
-    service::{ClientInitializeError, NotificationContext, RunningService, ServiceError},
+    service::{NotificationContext, RunningService, ServiceError},
 };
 use serde::Serialize;
 use tokio::{sync::Notify, time::Instant};
-use windlass_core::{
-    json::{JsonError, RawJson},
-    permission::server_tool_name,
-    tool::{Annotations, ToolDefinition},
-};
+use windlass_core::{RawJson, tool::ToolDefinition};
 
-use super::{
-    process::Process,
-    stdio::StdioServer,
-    wire::{Fault, Wire},
-};
-use windlass_engine::mcp::Pages;
+use super::{link::Link, listing::list, stdio::Limits};
 
 /// The minimum interval between two tool listings.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
-
-/// Why a server could not be connected.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// Its program cannot be started.
-    #[error("cannot start `{command}`: {source}; is it installed and on PATH?")]
-    Start {
-        /// The program.
-        command: String,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// It exited or closed its output before it listed its tools.
-    #[error("`{command}` ended before it answered: {how}")]
-    Ended {
-        /// The program.
-        command: String,
-        /// How it ended, and the end of its standard error.
-        how: String,
-    },
-    /// It did not answer in time.
-    #[error("`{command}` did not answer within {} seconds", .limit.as_secs())]
-    TimedOut {
-        /// The program.
-        command: String,
-        /// The timeout.
-        limit: Duration,
-    },
-    /// It does not follow the protocol.
-    #[error("`{command}` does not speak the Model Context Protocol as it should: {reason}")]
-    Protocol {
-        /// The program.
-        command: String,
-        /// What was wrong.
-        reason: String,
-    },
-}
 
 /// The server's self-description.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,18 +44,26 @@ struct Shared {
     info: Option<ServerInfo>,
     tools: Vec<(ToolDefinition, String)>,
     service: RunningService<RoleClient, Listener>,
-    process: Process,
-    /// Why this side gave up the connection, if it did.
-    fault: Fault,
+    link: Link,
     /// The earliest time of the next tool listing.
     list_again_at: Mutex<Option<Instant>>,
 }
 
 /// Receives the server's notifications that its tools have changed.
 #[derive(Clone)]
-struct Listener {
+pub(super) struct Listener {
     config: ClientConfig,
     changed: Arc<Notify>,
+}
+
+impl Listener {
+    pub(super) fn new() -> Self {
+        let client = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
+        Self {
+            config: ClientConfig::new(ClientCapabilities::default(), client),
+            changed: Arc::default(),
+        }
+    }
 }
 
 impl ClientHandler for Listener {
@@ -116,87 +77,30 @@ impl ClientHandler for Listener {
     }
 }
 
-/// Why the exchange with a server failed.
-enum Failure {
-    Introduction(Box<ClientInitializeError>),
-    Listing(ServiceError),
-    Endless(String),
-    Tool(String, JsonError),
-}
-
-impl StdioServer {
-    /// Starts the program, performs the handshake and lists its tools. It inherits the environment of this process
-    /// except the keys of the model endpoint, plus the variables of its configuration.
-    ///
-    /// # Errors
-    /// [`ConnectError`]; no process of the server is left running then.
-    pub async fn connect(&self) -> Result<Connection, ConnectError> {
-        Connection::open(self).await
-    }
-}
-
 impl Connection {
-    async fn open(server: &StdioServer) -> Result<Self, ConnectError> {
-        let command = || server.command.clone();
-        let (process, output, input) =
-            Process::start(server).map_err(|source| ConnectError::Start {
-                command: command(),
-                source,
-            })?;
-        let limit = server.limits.connect;
-        let client = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
-        let listener = Listener {
-            config: ClientConfig::new(ClientCapabilities::default(), client),
-            changed: Arc::default(),
-        };
-        let wire = Wire::new(output, input);
-        let fault = wire.fault();
-        let introduced = async {
-            let service = (listener.serve(wire).await)
-                .map_err(|error| Failure::Introduction(Box::new(error)))?;
-            let tools = list(service.peer(), &server.name).await?;
-            Ok::<_, Failure>((service, tools))
-        };
-        match tokio::time::timeout(limit, introduced).await {
-            Ok(Ok((service, tools))) => Ok(Self(Arc::new(Shared {
-                name: server.name.clone(),
-                connect_limit: limit,
-                call_limit: server.limits.call,
-                info: service
-                    .peer_info()
-                    .and_then(|peer| peer.server_info.clone())
-                    .map(|info| ServerInfo {
-                        name: info.name,
-                        version: info.version,
-                    }),
-                tools,
-                service,
-                process,
-                fault,
-                list_again_at: Mutex::default(),
-            }))),
-            Ok(Err(failure)) => {
-                let error = match (fault.get(), failure.is_an_end()) {
-                    (None, true) => ConnectError::Ended {
-                        command: command(),
-                        how: process.epitaph().await,
-                    },
-                    (fault, _) => ConnectError::Protocol {
-                        command: command(),
-                        reason: fault.cloned().unwrap_or_else(|| failure.to_string()),
-                    },
-                };
-                process.end().await;
-                Err(error)
-            }
-            Err(_) => {
-                process.end().await;
-                Err(ConnectError::TimedOut {
-                    command: command(),
-                    limit,
-                })
-            }
-        }
+    /// A server that has been introduced and has listed its tools.
+    pub(super) fn new(
+        name: String,
+        limits: Limits,
+        service: RunningService<RoleClient, Listener>,
+        tools: Vec<(ToolDefinition, String)>,
+        link: Link,
+    ) -> Self {
+        let peer = service.peer_info();
+        let info = peer.and_then(|peer| peer.server_info.clone());
+        Self(Arc::new(Shared {
+            name,
+            connect_limit: limits.connect,
+            call_limit: limits.call,
+            info: info.map(|info| ServerInfo {
+                name: info.name,
+                version: info.version,
+            }),
+            tools,
+            service,
+            link,
+            list_again_at: Mutex::default(),
+        }))
     }
 
     /// The server's name in the configuration.
@@ -248,7 +152,7 @@ impl Connection {
     /// A message: the server refused, exceeded the timeout of a call, or is gone.
     pub async fn read_resource(&self, uri: &str) -> Result<RawJson, String> {
         let asked = self
-            .peer()
+            .service()
             .read_resource(ReadResourceRequestParams::new(uri));
         self.within(self.0.call_limit, asked).await
     }
@@ -264,12 +168,12 @@ impl Connection {
         limit: Option<Duration>,
     ) -> Result<RawJson, String> {
         let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let called = self.peer().call_tool(parameters);
+        let called = self.service().call_tool(parameters);
         self.within(limit.unwrap_or(self.0.call_limit), called)
             .await
     }
 
-    async fn within<T: Serialize>(
+    pub(super) async fn within<T: Serialize>(
         &self,
         limit: Duration,
         asked: impl Future<Output = Result<T, ServiceError>>,
@@ -293,11 +197,16 @@ impl Connection {
         self.0.service.is_closed() || self.0.service.is_transport_closed()
     }
 
-    /// Ends the server and everything it has started, and waits for that: its input is closed, then it is asked to
-    /// end, then killed. Running calls fail.
+    /// Ends the connection; a program and everything it has started end, which is waited for: its input is closed, then it is
+    /// asked to end, then killed. Running calls fail.
     pub async fn close(&self) {
         self.0.service.cancellation_token().cancel();
-        self.0.process.end().await;
+        self.0.link.end().await;
+    }
+
+    /// For requests to which a server may answer that it needs more input.
+    pub(super) fn service(&self) -> &RunningService<RoleClient, Listener> {
+        &self.0.service
     }
 
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
@@ -310,14 +219,7 @@ impl Connection {
 
     /// The error message for a call that the server did not answer.
     pub(super) async fn epitaph(&self) -> String {
-        let how = match self.0.fault.get() {
-            Some(fault) => fault.clone(),
-            None => self.0.process.epitaph().await,
-        };
-        format!(
-            "The MCP server {} is not there any more: {how}. Its tools fail until it is connected anew.",
-            self.0.name
-        )
+        self.0.link.epitaph(&self.0.name).await
     }
 }
 
@@ -328,79 +230,5 @@ impl fmt::Debug for Connection {
             .field("info", &self.0.info)
             .field("tools", &self.0.tools.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// Lists the server's current tools.
-async fn list(
-    peer: &Peer<RoleClient>,
-    server: &str,
-) -> Result<Vec<(ToolDefinition, String)>, Failure> {
-    let mut pages = Pages::default();
-    let mut tools = Vec::new();
-    let mut cursor = None;
-    loop {
-        let asked = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let page = peer
-            .list_tools(Some(asked))
-            .await
-            .map_err(Failure::Listing)?;
-        cursor = pages
-            .next(page.tools.len(), page.next_cursor)
-            .map_err(Failure::Endless)?;
-        for tool in page.tools {
-            tools.push(definition(server, tool)?);
-        }
-        if cursor.is_none() {
-            return Ok(tools);
-        }
-    }
-}
-
-/// The definition for the model, with the tool's name on the server.
-fn definition(server: &str, tool: Listed) -> Result<(ToolDefinition, String), Failure> {
-    let name = tool.name.into_owned();
-    let read = || -> Result<ToolDefinition, JsonError> {
-        let schema = RawJson::encode(&*tool.input_schema)?;
-        let description = tool.description.unwrap_or_default().into_owned();
-        let mut definition =
-            ToolDefinition::new(server_tool_name(server, &name), description, schema);
-        if let Some(hints) = tool.annotations {
-            definition.annotations = RawJson::encode(&hints)?.decode::<Annotations>()?;
-        }
-        Ok(definition)
-    };
-    match read() {
-        Ok(definition) => Ok((definition, name)),
-        Err(error) => Err(Failure::Tool(name, error)),
-    }
-}
-
-impl Failure {
-    /// Whether the server is gone, as opposed to having sent something wrong.
-    fn is_an_end(&self) -> bool {
-        match self {
-            Self::Introduction(error) => matches!(
-                **error,
-                ClientInitializeError::ConnectionClosed(_)
-                    | ClientInitializeError::TransportError { .. }
-            ),
-            Self::Listing(error) => matches!(
-                error,
-                ServiceError::TransportClosed | ServiceError::TransportSend(_)
-            ),
-            Self::Endless(_) | Self::Tool(..) => false,
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Introduction(error) => write!(f, "initialize: {error}"),
-            Self::Listing(error) => write!(f, "tools/list: {error}"),
-            Self::Endless(reason) => write!(f, "tools/list: {reason}"),
-            Self::Tool(name, error) => write!(f, "the tool `{name}`: {error}"),
-        }
     }
 }

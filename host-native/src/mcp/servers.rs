@@ -7,29 +7,21 @@ use std::{
 };
 
 use futures_util::stream::{self, BoxStream, StreamExt as _};
-use serde::Deserialize;
 use serde_json::json;
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal, tool::ToolResult};
 use windlass_engine::machine::{
-    ConnectRequest, ConnectionId, Input, Offer, Question, ServerEvent, ServerTool,
+    ConnectRequest, ConnectionId, Input, Offer, Outcome, Question, ServerEvent, ServerTool,
 };
 
-use super::{Connection, StdioServer};
-use crate::{
-    credentials::{self, Credentials},
-    host::RunTool as _,
-    redact::Redactor,
-};
-
-/// The configuration passed to the engine for a server added by the program ([`Servers::with_named`]).
-const NAMED: &str = r#"{"type":"stdio"}"#;
+use super::{ConnectError, Connection, ServerConfig, http_server};
+use crate::{credentials::Credentials, host::RunTool as _, redact::Redactor};
 
 /// The connections of an engine to MCP servers.
 pub(crate) struct Servers {
     /// Servers added by the program.
-    named: BTreeMap<String, StdioServer>,
+    named: BTreeMap<String, ServerConfig>,
     /// The directory in which servers are started; `None` for that of this process.
     cwd: Option<PathBuf>,
     /// The keys of model servers.
@@ -78,7 +70,7 @@ impl Servers {
     }
 
     /// Adds servers of the program. The engine gets them as [`configurations`](Self::configurations).
-    pub(crate) fn with_named(mut self, servers: &[StdioServer]) -> Self {
+    pub(crate) fn with_named(mut self, servers: &[ServerConfig]) -> Self {
         let named = servers.iter().map(|it| (it.name().to_owned(), it.clone()));
         self.named.extend(named);
         self
@@ -86,8 +78,10 @@ impl Servers {
 
     /// The configurations of the program's servers, for the engine.
     pub(crate) fn configurations(&self) -> BTreeMap<String, RawJson> {
-        let names = self.named.keys().cloned();
-        names.map(|name| (name, named())).collect()
+        let named = self.named.iter();
+        named
+            .map(|(name, server)| (name.clone(), server.stand_in()))
+            .collect()
     }
 
     /// Whether a request is for one of the program's servers.
@@ -95,9 +89,9 @@ impl Servers {
         self.named(request).is_some()
     }
 
-    fn named(&self, request: &ConnectRequest) -> Option<&StdioServer> {
+    fn named(&self, request: &ConnectRequest) -> Option<&ServerConfig> {
         let server = self.named.get(&request.name)?;
-        (request.config == named()).then_some(server)
+        (request.config == server.stand_in()).then_some(server)
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<ConnectionId, Entry>> {
@@ -105,22 +99,31 @@ impl Servers {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a server and lists its tools.
-    pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
+    /// Connects to a server and lists its tools.
+    pub(crate) async fn connect(&self, request: ConnectRequest) -> Outcome {
         let number = request.connection;
-        let server = self.server(&request)?;
+        let server = match self.server(&request) {
+            Ok(server) => server,
+            Err(reason) => return Outcome::Connected(Err(reason)),
+        };
         let given_up = CancellationToken::new();
         let entry = Entry::Connecting(given_up.clone());
         self.all().insert(number, entry);
         let connected = tokio::select! {
-            connected = server.connect() => connected.map_err(|error| error.to_string()),
-            () = given_up.cancelled() => Err("nobody waits for it any more".to_owned()),
+            connected = server.connect() => connected,
+            () = given_up.cancelled() => {
+                self.all().remove(&number);
+                return Outcome::Connected(Err("nobody waits for it any more".to_owned()));
+            }
         };
         let connection = match connected {
             Ok(connection) => connection,
-            Err(reason) => {
+            Err(error) => {
                 self.all().remove(&number);
-                return Err(reason);
+                return match error {
+                    ConnectError::NeedsAuth { reason } => Outcome::NeedsAuth(reason),
+                    error => Outcome::Connected(Err(error.to_string())),
+                };
             }
         };
         let info = connection
@@ -130,46 +133,40 @@ impl Servers {
             .tools()
             .map(|(definition, name)| (definition.clone(), name.to_owned()))
             .collect();
+        let has_resources = connection.has_resources();
         let entry = Entry::Connected {
             listening: self.listen(number, connection.clone()),
             connection,
             is_known_closed: false,
         };
         self.all().insert(number, entry);
-        Ok(Offer { info, tools })
+        Outcome::Connected(Ok(Offer {
+            info,
+            tools,
+            has_resources,
+        }))
     }
 
     /// The server of a configuration.
-    fn server(&self, request: &ConnectRequest) -> Result<StdioServer, String> {
+    fn server(&self, request: &ConnectRequest) -> Result<ServerConfig, String> {
         if let Some(server) = self.named(request) {
             return Ok(server.clone());
         }
-        #[derive(Deserialize)]
-        struct Kind {
-            #[serde(rename = "type", default)]
-            kind: Option<String>,
-        }
-        let kind = request.config.decode::<Kind>().ok().and_then(|it| it.kind);
-        if let Some(kind) = kind.filter(|kind| kind != "stdio") {
-            return Err(format!("servers of type {kind} are not supported"));
-        }
         let variable = |name: &str| {
-            let own = request.variables.get(name).cloned();
-            if credentials::is_withheld(name) && !request.may_name_keys {
-                return None;
-            }
-            own.or_else(|| match credentials::is_credential(name) {
-                true => self.keys.get(name).map(str::to_owned),
-                false => std::env::var(name).ok(),
-            })
+            http_server::variable(name, &request.variables, &self.keys, request.may_name_keys)
         };
-        let server = StdioServer::read(&request.name, &request.config, &variable)
-            .map_err(|error| error.to_string())?
-            .with_variables(&request.variables)
-            .redacting(self.redactor.clone());
-        Ok(match &self.cwd {
-            Some(cwd) => server.directory(cwd),
-            None => server,
+        let server = ServerConfig::read(&request.name, &request.config, &variable);
+        Ok(match server.map_err(|error| error.to_string())? {
+            ServerConfig::Http(server) => ServerConfig::Http(server.hiding(&self.keys)),
+            ServerConfig::Stdio(server) => {
+                let server = server
+                    .with_variables(&request.variables)
+                    .redacting(self.redactor.clone());
+                ServerConfig::Stdio(match &self.cwd {
+                    Some(cwd) => server.directory(cwd),
+                    None => server,
+                })
+            }
         })
     }
 
@@ -243,6 +240,10 @@ impl Servers {
                 connection.call(&tool, arguments, limit).await
             }
             Question::Resource(uri) => connection.read_resource(&uri).await,
+            Question::Resources => {
+                let listed = connection.resources().await?;
+                RawJson::encode(&listed).map_err(|error| error.to_string())
+            }
             _ => Err("this host cannot ask that".to_owned()),
         }
     }
@@ -291,9 +292,4 @@ impl Servers {
             .map(|connection| async move { connection.close().await });
         futures_util::future::join_all(closing).await;
     }
-}
-
-fn named() -> RawJson {
-    // The constant is valid JSON.
-    RawJson::parse(NAMED).unwrap_or_else(|_| RawJson::empty_object())
 }

@@ -44,8 +44,20 @@ pub enum ConfigError {
         /// What is wrong, and where.
         reason: String,
     },
+    /// The configuration of a server over HTTP is malformed.
+    #[error(
+        "the MCP server `{server}` is not configured as {{\"type\": \"http\" | \"sse\", \"url\", \"headers\"?}}: {reason}"
+    )]
+    HttpForm {
+        /// The server's name.
+        server: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// It has another transport type.
-    #[error("the MCP server `{server}` has the type \"{kind}\", and is not started as a program")]
+    #[error(
+        "the MCP server `{server}` has the type \"{kind}\": those that can be reached have \"stdio\", \"http\" or \"sse\""
+    )]
     OtherType {
         /// The server's name.
         server: String,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use rmcp::{
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject},
+    model::{CallToolRequestParams, CallToolResult, JsonObject},
     service::ServiceError,
 };
 use windlass_core::{
@@ -50,7 +50,7 @@ impl McpTool {
         });
         let parameters = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
         // Dropping the request before its answer sends the server a cancellation.
-        let request = self.connection.peer().call_tool_once(parameters);
+        let request = self.connection.service().call_tool(parameters);
         let answer = tokio::select! {
             biased;
             answer = request => answer,
@@ -62,8 +62,7 @@ impl McpTool {
             }
         };
         Answer::Tool(match answer {
-            Ok(CallToolResponse::Complete(result)) => self.result(&result),
-            Ok(_) => self.nonsense("a request for more input, or a task"),
+            Ok(result) => self.result(&result),
             Err(error) => self.failed(&error).await,
         })
     }

@@ -9,28 +9,25 @@ use std::{
 
 use rmcp::{
     RoleClient,
-    model::{ErrorData, JsonRpcMessage, RequestId, ServerNotification},
+    model::{ErrorData, JsonRpcMessage, RequestId},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
-    sync::{Mutex, Semaphore},
+    sync::Mutex,
 };
 
 use super::id_scanner::IdScanner;
 
 /// The maximum size of a message, in bytes.
-const MAX_MESSAGE: usize = 16 << 20;
+pub(super) const MAX_MESSAGE: usize = 16 << 20;
 
 /// The length in bytes after which the server is given up, for a line without an end that cannot be attributed to a request.
 const MAX_LINE: usize = 16 * MAX_MESSAGE;
 
 /// The maximum nesting depth of a message, as in serde_json.
 const MAX_DEPTH: usize = 127;
-
-/// The maximum number of requests of the server that wait for answers; reading pauses at this limit.
-const MAX_REQUESTS: usize = 64;
 
 /// Why this side ended the connection.
 pub(super) type Fault = Arc<OnceLock<String>>;
@@ -44,9 +41,6 @@ pub(super) struct Wire<R, W> {
     line: Vec<u8>,
     /// The state of a line that is too long.
     overlong: Option<OverlongLine>,
-    /// A request that waits until others are answered.
-    held: Option<Incoming>,
-    answering: Arc<Semaphore>,
     to: Arc<Mutex<Option<W>>>,
     fault: Fault,
 }
@@ -73,8 +67,6 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
             from: BufReader::with_capacity(64 << 10, from),
             line: Vec::new(),
             overlong: None,
-            held: None,
-            answering: Arc::new(Semaphore::new(MAX_REQUESTS)),
             to: Arc::new(Mutex::new(Some(to))),
             fault: Fault::default(),
         }
@@ -135,8 +127,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let message = match serde_json::from_slice::<Incoming>(line) {
-            Ok(message) if is_handled(&message) => Some(message),
-            Ok(_) => None,
+            Ok(message) => Some(message),
             Err(error) => unreadable(line, &error),
         };
         self.line.clear();
@@ -172,7 +163,7 @@ impl OverlongLine {
 }
 
 /// The replacement for a line that is not a known message; `None` if it answers no request.
-fn unreadable(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
+pub(super) fn unreadable(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
     let mut scanner = IdScanner::default();
     scanner.take(line);
     let reason = match scanner.deepest() {
@@ -192,18 +183,6 @@ fn refusal(id: &[u8], reason: Cow<'static, str>) -> Option<Incoming> {
     ))
 }
 
-/// Whether a message is handled here. Of a server's notifications only one kind is; for each of the others, a task
-/// would be started that does nothing.
-fn is_handled(message: &Incoming) -> bool {
-    match message {
-        JsonRpcMessage::Notification(said) => matches!(
-            said.notification,
-            ServerNotification::ToolListChangedNotification(_)
-        ),
-        _ => true,
-    }
-}
-
 impl<R, W> Transport<RoleClient> for Wire<R, W>
 where
     R: AsyncRead + Send + Unpin,
@@ -216,34 +195,15 @@ where
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let to = Arc::clone(&self.to);
-        let is_answer = matches!(
-            message,
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
-        );
-        let answered = is_answer.then(|| Arc::clone(&self.answering));
-        async move {
-            let sent = write(&to, &message).await;
-            if let Some(answering) = answered {
-                answering.add_permits(1);
-            }
-            sent
-        }
+        async move { write(&to, &message).await }
     }
 
     async fn receive(&mut self) -> Option<Incoming> {
         loop {
-            if self.held.is_some() {
-                // The semaphore is never closed.
-                self.answering.acquire().await.ok()?.forget();
-                return self.held.take();
-            }
             match self.read_piece().await {
                 Received::More => {}
                 Received::End => return None,
-                Received::Message(message) => match *message {
-                    JsonRpcMessage::Request(_) => self.held = Some(*message),
-                    message => return Some(message),
-                },
+                Received::Message(message) => return Some(*message),
             }
         }
     }

@@ -15,10 +15,12 @@ use windlass_engine::{project::ProjectPlaces, project_config, settings::SettingS
 pub use self::server_config::read_config;
 pub use windlass_engine::project_config::ProjectTrust;
 
+use self::project_files::ProjectFilesReader;
 pub(crate) use self::{commands::Commands, own_places::own_places, started::Words};
-use self::{project_files::ProjectFilesReader, server_config::read_project_config};
 use crate::{
-    settings::{SettingsError, SettingsPlaces, is_trusted},
+    settings::{
+        SettingsError, SettingsPlaces, is_trusted, read_personal_servers, read_project_servers,
+    },
     store::ConfigDir,
     text_path::{lossy, text_path},
 };
@@ -93,7 +95,19 @@ impl ProjectConfig {
             .filter_map(|(name, _)| name.into_string().ok())
             .collect();
         if sources.project {
-            found.servers = read_project_config(&places.project.join(".mcp.json"));
+            found.servers = read_project_servers(&places.project.join(".mcp.json"));
+        }
+        if sources.user || sources.local {
+            let personal = read_personal_servers(&places.config, home, &places.project);
+            found.personal_servers = personal.map(|mut servers| {
+                if !sources.user {
+                    servers.user.clear();
+                }
+                if !sources.local {
+                    servers.local.clear();
+                }
+                servers
+            });
         }
         Ok(Self {
             places,

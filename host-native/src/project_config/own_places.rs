@@ -75,10 +75,18 @@ fn commands(project_config: &ProjectConfig, spec: &Spec) -> Vec<String> {
             .map(str::to_owned),
     );
     let of_project = project_config.found.project_servers().unwrap_or_default();
+    let of_person = project_config
+        .found
+        .personal_servers
+        .clone()
+        .unwrap_or_default();
     let of_agents = (spec.tools.agents.iter())
         .filter(|_| project_config.found.runs_programs)
         .flat_map(|agent| inline_servers(agent).into_values());
-    let servers = of_project.into_values().chain(of_agents);
+    let servers = (of_project.into_values())
+        .chain(of_person.user.into_values())
+        .chain(of_person.local.into_values())
+        .chain(of_agents);
     commands.extend(servers.filter_map(|config| line(&config)));
     commands
 }

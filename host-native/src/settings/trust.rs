@@ -1,24 +1,19 @@
 //! Whether a person has trusted a folder, according to the file that records it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use windlass_engine::{settings, store::digest};
+use windlass_engine::settings;
 
-use super::WriteError;
-use crate::{
-    config_dir::ConfigDir,
-    regular::{self, Link},
-    store::{Replaced, read_settings, replace_settings},
-    text_path::lossy,
+use super::{
+    WriteError,
+    person_file::{change, person_file, read_person},
 };
-
-/// The maximum size of the file, in bytes: other programs store much in it.
-const MOST_READ: u64 = 64 << 20;
+use crate::{config_dir::ConfigDir, text_path::lossy};
 
 /// Whether a person has trusted a folder or one of its parents. An unreadable file means no trust.
 #[must_use]
 pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> bool {
-    let text = regular::read_text(&person_file(config, home), Link::Followed, MOST_READ);
+    let text = read_person(config, home);
     text.is_ok_and(|text| settings::is_trusted(&text, &lossy(folder)))
 }
 
@@ -27,32 +22,9 @@ pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> boo
 /// # Errors
 /// [`WriteError`]: the file is unchanged.
 pub fn trust(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> Result<(), WriteError> {
-    let path = person_file(config, home);
-    let failed = |error: std::io::Error| WriteError::Store {
-        place: path.display().to_string(),
-        reason: error.to_string(),
-    };
-    loop {
-        let read = read_settings(&path).map_err(failed)?;
-        let text = read.as_deref().unwrap_or_default();
-        let content = settings::changed(text, |person| settings::trust(person, &lossy(folder)));
-        let content = content.map_err(|problem| WriteError::Malformed {
-            place: path.display().to_string(),
-            problem,
-        })?;
-        let read = read.as_deref().map(|text| digest(text.as_bytes()));
-        let replaced = replace_settings(&path, read.as_deref(), content.as_bytes());
-        // Retried if another process has changed the file since.
-        if replaced.map_err(failed)? == Replaced::Yes {
-            return Ok(());
-        }
-    }
-}
-
-/// The path of that file: inside the configuration directory, or beside it if it is the default one.
-fn person_file(config: &ConfigDir, home: Option<&Path>) -> PathBuf {
-    let beside = home.filter(|home| home.join(".claude") == config.root());
-    beside.unwrap_or(config.root()).join(".claude.json")
+    change(&person_file(config, home), |person| {
+        settings::trust(person, &lossy(folder))
+    })
 }
 
 #[cfg(test)]

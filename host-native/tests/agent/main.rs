@@ -17,6 +17,9 @@ mod examples;
 #[path = "../guest/mod.rs"]
 mod guest;
 mod hooks;
+#[path = "../servers/http.rs"]
+mod http;
+mod http_servers;
 mod mcp_servers;
 mod permissions;
 mod plugin_files;

@@ -26,6 +26,9 @@ mod hook_answers;
 mod hook_events;
 mod hook_inputs;
 mod hooks;
+#[path = "../servers/http.rs"]
+mod http;
+mod http_servers;
 mod instructions;
 mod long_frames;
 #[cfg(unix)]
@@ -36,6 +39,7 @@ mod models;
 mod permissions;
 mod plugins;
 mod prompts;
+mod resources;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod servers;

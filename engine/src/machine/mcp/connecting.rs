@@ -7,7 +7,7 @@ use windlass_core::RawJson;
 
 use super::{
     Owner,
-    server::{Kind, Status},
+    server::{Kind, Scope, Status},
 };
 use crate::machine::{
     Engine, Topic,
@@ -28,14 +28,20 @@ impl Engine {
         let servers = &mut self.servers.session;
         servers.variables.clone_from(&config.variables);
         if !self.launch.flags.only_given_servers() {
+            for (name, server) in &config.personal_servers.user {
+                servers.add(name, server.clone(), true).scope = Scope::User;
+            }
             for (name, server) in &config.project_servers {
                 // An untrusted folder could otherwise pass the API keys to a program of its own.
                 let added = servers.add(name, server.clone(), config.is_trusted);
-                added.is_of_project = true;
+                added.scope = Scope::Project;
             }
             for (name, server) in &config.plugin_servers {
                 // A plugin is somebody else's: its programs get no key of a model server.
                 servers.add(name, server.clone(), false);
+            }
+            for (name, server) in &config.personal_servers.local {
+                servers.add(name, server.clone(), true).scope = Scope::Local;
             }
         }
         let mut given: BTreeMap<&String, &RawJson> = config.given_servers.iter().collect();

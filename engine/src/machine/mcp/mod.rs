@@ -5,6 +5,7 @@ mod agents;
 mod connecting;
 mod message;
 mod requests;
+mod resources;
 mod sdk;
 mod server;
 mod spec;

@@ -222,6 +222,7 @@ impl Engine {
                         let offer = Offer {
                             info: listing.info,
                             tools: listing.tools,
+                            ..Offer::default()
                         };
                         self.connected(connection, Ok(offer));
                     }

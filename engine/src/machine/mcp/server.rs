@@ -14,6 +14,9 @@ use crate::{
     protocol::reply::ReplyError,
 };
 
+/// What stands in place of the values of headers.
+const HIDDEN: &str = "[hidden]";
+
 /// A server, connected or not.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -27,8 +30,8 @@ pub(super) struct Server {
     pub(super) offer: Offer,
     /// Whether it was added while the engine ran.
     pub(super) is_dynamic: bool,
-    /// Whether it comes from the project's `.mcp.json`.
-    pub(super) is_of_project: bool,
+    /// Where its configuration comes from.
+    pub(super) scope: Scope,
     /// The current connection; answers of earlier ones are ignored. 0 before the first.
     pub(super) connection: ConnectionId,
     /// The deadline for its answer.
@@ -51,6 +54,30 @@ pub(super) enum Status {
     NeedsAuth(String),
     /// It is disabled for now.
     Disabled,
+}
+
+/// Where the configuration of a server comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The user's state file, for every folder.
+    User,
+    /// The project's `.mcp.json`.
+    Project,
+    /// The user's state file, for this folder.
+    Local,
+    /// A flag, the SDK, a plugin or an agent.
+    Dynamic,
+}
+
+impl Scope {
+    fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+            Self::Dynamic => "dynamic",
+        }
+    }
 }
 
 /// How a server is reached.
@@ -88,7 +115,7 @@ impl Server {
             status: Status::NotStarted,
             offer: Offer::default(),
             is_dynamic: false,
-            is_of_project: false,
+            scope: Scope::Dynamic,
             connection: 0,
             due: None,
             is_closed: false,
@@ -163,13 +190,15 @@ impl Server {
         if transport == "stdio" {
             config.entry("args").or_insert(json!([]));
         }
+        if let Some(headers) = config.get_mut("headers").and_then(Value::as_object_mut) {
+            // They let somebody in: whoever configured them knows them.
+            headers
+                .values_mut()
+                .for_each(|value| *value = HIDDEN.into());
+        }
         described["transport"] = transport;
         described["config"] = config.into();
-        let scope = if self.is_of_project {
-            "project"
-        } else {
-            "dynamic"
-        };
+        let scope = self.scope.name();
         described["scope"] = scope.into();
         let is_sdk = self.kind == Kind::Sdk;
         described["source"] = if is_sdk { "sdk" } else { scope }.into();

@@ -33,6 +33,7 @@ impl Engine {
                 spec.tools.definitions.push(definition.clone());
             }
         }
+        self.servers.offer_resources(&mut spec);
         self.servers.offer_to_agents(&mut spec);
         // Servers in the embedding program's own process are listed already.
         spec.environment.mcp_servers.extend(self.servers.infos());
@@ -44,6 +45,7 @@ impl Engine {
         let tools = self.servers.tools();
         let mut routes: Routes = tools
             .map(|(definition, route)| (definition.name.clone(), route))
+            .chain(self.servers.resource_routes())
             .collect();
         let spec = session.prepared.spec();
         if let Some(agent) = &spec.tools.agent {

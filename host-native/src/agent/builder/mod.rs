@@ -49,7 +49,7 @@ pub struct AgentBuilder {
     pub(super) tools: Vec<Tool>,
     pub(super) mcp_servers: Vec<McpServer>,
     #[cfg(all(unix, feature = "mcp"))]
-    pub(super) processes: Vec<crate::mcp::StdioServer>,
+    pub(super) outside_servers: Vec<crate::mcp::ServerConfig>,
     pub(super) agents: Vec<(String, AgentDefinition)>,
     pub(super) run_as: Option<String>,
     pub(super) components: Components,
@@ -95,7 +95,7 @@ impl AgentBuilder {
             tools: Vec::new(),
             mcp_servers: Vec::new(),
             #[cfg(all(unix, feature = "mcp"))]
-            processes: Vec::new(),
+            outside_servers: Vec::new(),
             agents: Vec::new(),
             run_as: None,
             components: Components::default(),

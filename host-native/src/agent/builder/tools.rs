@@ -66,7 +66,18 @@ impl AgentBuilder {
     #[cfg(all(unix, feature = "mcp"))]
     pub fn mcp_server_process(mut self, server: crate::mcp::StdioServer) -> Self {
         self.started.push(server.line());
-        self.processes.push(server);
+        self.outside_servers
+            .push(crate::mcp::ServerConfig::Stdio(server));
+        self
+    }
+
+    /// Adds an MCP server that is reached over HTTP: connected with each session. The model calls its tools as
+    /// `mcp__server__tool`. If it cannot be reached or lets nobody in, the session fails with
+    /// [`RunError::McpServer`](crate::RunError::McpServer).
+    #[cfg(all(unix, feature = "mcp"))]
+    pub fn mcp_server_http(mut self, server: crate::mcp::HttpServer) -> Self {
+        self.outside_servers
+            .push(crate::mcp::ServerConfig::Http(server));
         self
     }
 
