@@ -47,6 +47,10 @@ pub(crate) enum Command {
     /// What rules and settings come to.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// The MCP servers of this folder: configure them, and try them.
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Mcp(super::mcp_args::McpCommand),
     /// The sessions of this folder.
     #[command(subcommand)]
     Sessions(SessionsCommand),

@@ -15,6 +15,12 @@ mod flow;
 mod install_args;
 mod keys;
 mod launch;
+#[cfg(unix)]
+mod mcp;
+#[cfg(unix)]
+mod mcp_args;
+#[cfg(unix)]
+mod mcp_report;
 mod model;
 mod models;
 mod os;
@@ -113,6 +119,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
         Some(Command::Permissions(command)) => permissions::permissions(command),
+        #[cfg(unix)]
+        Some(Command::Mcp(command)) => on_runtime(mcp::mcp(command)),
         Some(Command::Sessions(command)) => on_runtime(sessions::sessions(command)),
         Some(Command::Plugin(command)) => on_runtime(plugin::plugin(command)),
         Some(Command::Acp(args)) => on_runtime(acp::acp(*args)),

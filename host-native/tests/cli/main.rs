@@ -14,8 +14,11 @@ mod environment;
 mod flags;
 #[path = "../guest/mod.rs"]
 mod guest;
+#[path = "../servers/http.rs"]
+mod http;
 mod journal;
 mod led_to;
+mod mcp;
 mod output;
 mod permission;
 mod places;
