@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::sources::Sources;
 
 /// The documents with claims.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "SECURITY.md",
     "docs/permissions.md",
     "docs/sandbox.md",
@@ -16,6 +16,7 @@ const DOCUMENTS: [&str; 7] = [
     "docs/cli.md",
     "docs/threat-model.md",
     "docs/behaviour.md",
+    "docs/editors.md",
 ];
 
 /// The header of such a table.

@@ -8,6 +8,7 @@ use windlass_core::{money::Usd, permission::Mode, spec::Effort};
 use windlass_engine::protocol::flags::rules_of;
 
 use super::{
+    auth_args::AuthCommand,
     install_args::{PluginAddArgs, PluginInspectArgs, PluginRemoveArgs, PluginUpdateArgs},
     plugin::Language,
 };
@@ -81,22 +82,6 @@ pub(crate) struct AcpArgs {
 
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AuthCommand {
-    /// Say which key is used; fails if there is none.
-    Status {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// There is no sign-in: says what to do instead.
-    #[command(hide = true)]
-    Login,
-    /// There is no sign-in: says what to do instead.
-    #[command(hide = true)]
-    Logout,
 }
 
 #[derive(Debug, Args)]

@@ -8,10 +8,7 @@ use windlass::{engine::Launch, http::Auth};
 use windlass_engine::protocol::flags::Flags;
 
 use super::{
-    Exit,
-    args::{AuthCommand, CommandLine},
-    keys::variable,
-    start_error::StartError,
+    Exit, args::CommandLine, auth_args::AuthCommand, keys::variable, start_error::StartError,
     terminal::Stage,
 };
 

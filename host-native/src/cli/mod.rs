@@ -4,6 +4,7 @@ mod acp;
 mod args;
 mod asked_for;
 mod auth;
+mod auth_args;
 mod call;
 mod choices;
 mod client;

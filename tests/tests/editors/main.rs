@@ -74,7 +74,7 @@ fn installed(program: &str) -> PathBuf {
         let text = fs::read(editors().join(name)).unwrap();
         let to = directory.join(name);
         // Tests that run beside this one read it.
-        if fs::read(&to).ok().as_deref() != Some(&text) {
+        if fs::read(&to).ok().as_deref() != Some(text.as_slice()) {
             let copy = tempfile::NamedTempFile::new_in(&directory).unwrap();
             fs::write(copy.path(), &text).unwrap();
             copy.persist(&to).unwrap();
