@@ -37,6 +37,7 @@ pub mod json;
 pub mod mcp;
 pub mod message;
 pub mod model;
+mod model_usage;
 pub mod money;
 pub mod output;
 pub mod permission;

@@ -38,6 +38,7 @@ fn call(name: &str, input: &Value) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

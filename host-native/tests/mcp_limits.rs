@@ -39,6 +39,7 @@ async fn answer(server: &Connection, name: &str) -> ToolResult {
         agent: None,
         command: None,
         outside_sandbox: false,
+        model: None,
         shell: None,
     };
     match server.tool(name).call(&call, CancelSignal::new()).await {

@@ -87,6 +87,7 @@ fn call(input: &str) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

@@ -168,6 +168,7 @@ fn call(folder: &Path) -> ToolCall {
         agent: None,
         command: Some(ApprovedCommand::AsWritten),
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

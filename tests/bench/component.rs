@@ -113,6 +113,7 @@ pub(crate) fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

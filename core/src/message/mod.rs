@@ -22,7 +22,7 @@ pub use self::{
         AuthStatus, PromptSuggestion, RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress,
         ToolUseSummary, Utilization,
     },
-    result::{DeferredToolUse, ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
+    result::{DeferredToolUse, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
         ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, InformationLevel,
         Informational, Init, ModelFallback, PermissionDenied, PersistedFile, Status, StatusKind,
@@ -30,6 +30,7 @@ pub use self::{
     },
     task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
 };
+pub use crate::model_usage::ModelUsage;
 
 pub use crate::{
     environment::{McpServer, PluginInfo},

@@ -8,6 +8,7 @@ use crate::{
     id::{SessionId, Uuid},
     json::RawJson,
     model::{StopReason, Usage},
+    model_usage::ModelUsage,
     money::Usd,
     sorted::SortedMap,
 };
@@ -80,50 +81,6 @@ pub enum ResultSubtype {
     ErrorMaxStructuredOutputRetries,
     /// The model call failed, or the run was interrupted.
     ErrorDuringExecution,
-}
-
-/// Token counts and cost per model (Agent SDK reference, `ModelUsage`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ModelUsage {
-    /// Input tokens that were not cached.
-    pub input_tokens: u64,
-    /// Output tokens.
-    pub output_tokens: u64,
-    /// Input tokens read from the cache.
-    pub cache_read_input_tokens: u64,
-    /// Input tokens written to the cache.
-    pub cache_creation_input_tokens: u64,
-    /// Web searches the provider made.
-    pub web_search_requests: u64,
-    /// The cost.
-    #[serde(rename = "costUSD")]
-    pub cost_usd: Usd,
-    /// The size of the model's context window in tokens; 0 when unknown.
-    pub context_window: u64,
-    /// The most output tokens of a response; 0 when unknown.
-    pub max_output_tokens: u64,
-}
-
-impl ModelUsage {
-    /// Adds the token counts of a response. Its cost is added separately.
-    pub(crate) fn add(&mut self, usage: &Usage) {
-        let sum = |slot: &mut u64, more: u64| *slot = slot.saturating_add(more);
-        sum(&mut self.input_tokens, usage.input_tokens);
-        sum(&mut self.output_tokens, usage.output_tokens);
-        sum(
-            &mut self.cache_read_input_tokens,
-            usage.cache_read_input_tokens,
-        );
-        sum(
-            &mut self.cache_creation_input_tokens,
-            usage.cache_creation_input_tokens,
-        );
-        sum(
-            &mut self.web_search_requests,
-            usage.server_tool_use.web_search_requests,
-        );
-    }
 }
 
 /// A tool call that was denied.

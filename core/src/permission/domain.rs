@@ -48,7 +48,10 @@ impl DomainPattern {
             .strip_suffix(self.host.as_str())
             .is_some_and(|rest| rest.ends_with('.'));
         let is_host = below || (!self.subdomains_only && host == self.host);
-        Some(is_host && self.port.is_none_or(|wanted| wanted == port))
+        // What is written without a port may be fetched by https.
+        let secured = (port == 80).then_some(443);
+        let is_port = |wanted| wanted == port || Some(wanted) == secured;
+        Some(is_host && self.port.is_none_or(is_port))
     }
 
     /// Whether this pattern covers everything that the other one does.
@@ -157,6 +160,8 @@ mod tests {
             ("*.example.com", "https://a.b.example.com", Some(true)),
             ("example.com:8443", "https://example.com:8443", Some(true)),
             ("example.com:443", "https://example.com", Some(true)),
+            ("example.com:443", "http://example.com", Some(true)),
+            ("example.com:80", "https://example.com", Some(false)),
             ("example.com:8443", "https://example.com", Some(false)),
             ("[::1]:80", "http://[::1]/", Some(true)),
             ("127.0.0.1", "http://127.0.0.1:3000", Some(true)),

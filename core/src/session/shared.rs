@@ -115,6 +115,20 @@ impl Shared {
         }
     }
 
+    /// Adds what a tool used of models to the totals. The next result includes it, as it does what subagents used.
+    pub(super) fn book_side_calls(&mut self, used: SortedMap<String, ModelUsage>) {
+        for (model, used) in used {
+            let counts = used.usage();
+            self.cost += used.cost_usd;
+            self.unreported.usage.add(&counts);
+            let entry = self.model_usage.or_default(model);
+            entry.add(&counts);
+            entry.cost_usd += used.cost_usd;
+            entry.context_window = used.context_window;
+            entry.max_output_tokens = used.max_output_tokens;
+        }
+    }
+
     /// Returns to the mode before plan mode, or to the default mode if the session began in plan mode.
     pub(super) fn leave_plan_mode(&mut self) {
         let before = self.mode_before_plan.take().unwrap_or_default();

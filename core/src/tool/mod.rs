@@ -16,7 +16,7 @@ pub use self::{
     files::{Access, DenyPattern, FsGrant, GrantRoot, Observation, PluginGrant},
 };
 pub use crate::content::{ImageSource, ResultBlock};
-use crate::json::RawJson;
+use crate::{json::RawJson, model_usage::ModelUsage, sorted::SortedMap};
 
 /// A tool as it is offered to the model, with what the loop needs to schedule and judge its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,10 @@ pub struct ToolDefinition {
     /// The input field that, when true, asks for the command to run outside the sandbox (`dangerouslyDisableSandbox`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_param: Option<String>,
+    /// Whether its calls ask a model on the side, so that they are told which one the conversation is with
+    /// ([`ToolCall::model`]).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub asks_model: bool,
     /// What to do about a call whose outcome was lost in a crash.
     #[serde(default)]
     pub retry: RetryClass,
@@ -78,6 +82,7 @@ impl ToolDefinition {
             command_param: None,
             background_param: None,
             outside_param: None,
+            asks_model: false,
             retry: RetryClass::default(),
             timeout_ms: None,
             loading: Loading::default(),
@@ -205,6 +210,9 @@ pub struct ToolCall {
     /// For tools that run a command: the shell state that earlier commands left ([`ToolResult::shell`]); none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellState>>,
+    /// For tools that ask a model on the side ([`ToolDefinition::asks_model`]): the model of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The result of a call.
@@ -222,6 +230,9 @@ pub struct ToolResult {
     /// For tools that run a command: the shell state for later commands; none leaves it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellState>>,
+    /// What the call used of models, by name: counted as usage and cost of the session.
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    pub model_usage: SortedMap<String, ModelUsage>,
 }
 
 impl ToolResult {

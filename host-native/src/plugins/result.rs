@@ -3,6 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use windlass_core::{
     json::RawJson,
+    sorted::SortedMap,
     tool::{Observation, ResultBlock, ToolResult},
 };
 
@@ -91,8 +92,9 @@ pub(super) fn output(
         is_error: result.is_error,
         structured,
         observed: observed?,
-        // No component runs commands.
+        // No component runs commands or asks models.
         shell: None,
+        model_usage: SortedMap::new(),
     })
 }
 

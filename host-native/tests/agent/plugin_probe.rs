@@ -268,6 +268,7 @@ pub(crate) fn call(text: &str) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

@@ -212,6 +212,7 @@ impl Guest {
             agent: None,
             command: None,
             outside_sandbox: false,
+            model: None,
             shell: None,
         };
         plugin.call_blocking(&call, &CancelSignal::new())

@@ -59,6 +59,7 @@ impl Commands {
             agent: None,
             command: Some(command),
             outside_sandbox: false,
+            model: None,
             shell: self.shell.clone(),
         };
         let mut result = self.bash.call(&call, CancelSignal::new()).await;

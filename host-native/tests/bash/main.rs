@@ -37,6 +37,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         agent: None,
         command: Some(ApprovedCommand::AsWritten),
         outside_sandbox: false,
+        model: None,
         shell: None,
     }
 }

@@ -123,6 +123,7 @@ impl Place {
             agent: None,
             command: Some(ApprovedCommand::AsWritten),
             outside_sandbox: false,
+            model: None,
             shell: None,
         }
     }

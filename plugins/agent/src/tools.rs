@@ -5,6 +5,7 @@ use serde::Deserialize;
 use windlass_core::{
     RawJson,
     effect::ResolvedPath,
+    sorted::SortedMap,
     tool::{Observation, ResultBlock, ToolCall, ToolDefinition, ToolResult},
 };
 use windlass_plugin::{
@@ -141,7 +142,8 @@ fn from_guest(result: windlass_plugin::ToolResult) -> ToolResult {
         is_error: result.is_error,
         structured: result.structured.and_then(|json| RawJson::parse(json).ok()),
         observed: result.observed.into_iter().map(observation).collect(),
-        // The built-in tools run no commands.
+        // The built-in tools run no commands and ask no models.
         shell: None,
+        model_usage: SortedMap::new(),
     }
 }

@@ -83,6 +83,8 @@ pub struct UsageScript {
     pub cache_read_input_tokens: u64,
     /// Tokens written to the cache.
     pub cache_creation_input_tokens: u64,
+    /// Searches of the provider's own tool; they are told if there are any.
+    pub web_search_requests: u64,
 }
 
 /// How a message is streamed.

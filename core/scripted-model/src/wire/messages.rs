@@ -235,9 +235,13 @@ impl<'a> Resolved<'a> {
 
 impl super::Usage {
     fn object(&self, output: u64) -> String {
+        let searches = match self.searches {
+            0 => String::new(),
+            searches => format!(",\"server_tool_use\":{{\"web_search_requests\":{searches}}}"),
+        };
         format!(
             "{{\"input_tokens\":{},\"cache_creation_input_tokens\":{},\
-             \"cache_read_input_tokens\":{},\"output_tokens\":{output}}}",
+             \"cache_read_input_tokens\":{},\"output_tokens\":{output}{searches}}}",
             self.input, self.cache_creation, self.cache_read,
         )
     }

@@ -83,6 +83,7 @@ struct Usage {
     output: u64,
     cache_read: u64,
     cache_creation: u64,
+    searches: u64,
 }
 
 /// The script's counts, or counts computed from the bytes.
@@ -94,6 +95,7 @@ fn usage(script: &MessageScript, context: &Context<'_>) -> Usage {
             .unwrap_or_else(|| tokens(script.content.iter().map(content_bytes).sum())),
         cache_read: told.cache_read_input_tokens,
         cache_creation: told.cache_creation_input_tokens,
+        searches: told.web_search_requests,
     }
 }
 

@@ -39,6 +39,7 @@ impl Thread {
             command: None,
             outside_sandbox: false,
             shell: None,
+            model: None,
         });
         let id = self.call_effect(shared, index, Stage::Provision);
         self.perform(shared, id, effect);

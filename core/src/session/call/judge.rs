@@ -340,6 +340,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         command: None,
         outside_sandbox: false,
         shell: None,
+        model: None,
     }
 }
 

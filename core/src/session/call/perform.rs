@@ -123,6 +123,7 @@ impl Thread {
             command: call.command.clone(),
             outside_sandbox,
             shell: (self.workplace.copy_of_shell()).filter(|_| tool.command_param.is_some()),
+            model: tool.asks_model.then(|| self.model().to_owned()),
         }
     }
 

@@ -25,6 +25,7 @@ impl Thread {
     ) {
         let seen = core::mem::take(&mut result.observed);
         self.keep_observed(shared, &self.run.calls[index], seen);
+        shared.book_side_calls(core::mem::take(&mut result.model_usage));
         let call = &mut self.run.calls[index];
         let block = tool_result(&call.id, &result.content, result.is_error);
         call.state = CallState::Done;
