@@ -136,9 +136,10 @@ fn build(
         // Every runtime that components meet has had 128-bit SIMD for years; searching relies on it. The linker leaves room
         // for the largest address in every call and constant unless it is told to close the gaps. Names of the newer kind tell
         // instances of one function apart by their types, and bring those that are alike together, which compresses better.
+        // The reader of PDF could make random numbers for files that it writes; a component has none, and writes none.
         .env(
             "CARGO_ENCODED_RUSTFLAGS",
-            "-Ctarget-feature=+simd128\x1f-Csymbol-mangling-version=v0\x1f-Clink-arg=--compress-relocations",
+            "--cfg=getrandom_backend=\"unsupported\"\x1f-Ctarget-feature=+simd128\x1f-Csymbol-mangling-version=v0\x1f-Clink-arg=--compress-relocations",
         )
         .status()
         .map_err(|error| format!("could not start cargo for {}: {error}", guest.package))?;

@@ -33,7 +33,7 @@ const CORE_TOOLS: [CoreTool; 8] = [
 ];
 
 /// The built-in tools, by name.
-pub const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+pub const BUILTIN_TOOLS: [&str; 7] = ["Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep", "Bash"];
 
 /// The tool names that `--tools` accepts.
 pub fn tool_names() -> impl Iterator<Item = &'static str> {

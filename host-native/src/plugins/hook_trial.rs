@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The tools of windlass whose files it resolves.
-const RESOLVED: [&str; 5] = ["Read", "Write", "Edit", "Glob", "Grep"];
+const RESOLVED: [&str; 6] = ["Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep"];
 
 impl Plugin {
     /// Runs a declared hook once, with the input of its event; none if there is no hook of this name. A judge answers with its

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, says};
+use crate::support::{Sdk, calls, expecting, says};
 
 const ON: [(&str, &str); 1] = [("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")];
 
@@ -177,4 +177,64 @@ async fn sess_3_nothing_is_left_of_a_session_that_is_not_kept() {
     for kept in ["file-history", "projects"] {
         assert!(!config.join(kept).exists(), "{kept}");
     }
+}
+
+/// A cell is changed like any file: in acceptEdits without a question, after it was read, and it goes back.
+#[tokio::test]
+async fn tool_7_a_notebook_is_edited_like_a_file_and_goes_back() {
+    let folder = folder();
+    let notebook = r#"{"cells":[{"cell_type":"code","execution_count":1,"id":"a","metadata":{},"outputs":[],"source":["1"]}],"metadata":{},"nbformat":4,"nbformat_minor":5}"#;
+    let place = folder.path().join("a.ipynb");
+    fs::write(&place, notebook).unwrap();
+    let edit = calls(
+        "NotebookEdit",
+        json!({"notebook_path": "${cwd}/a.ipynb", "cell_id": "a", "new_source": "2"}),
+    );
+    let unread = json!({"tool_results": [{"contains": "has not been read yet", "is_error": true}]});
+    let changed = json!({"tool_results": [{"contains": "Replaced the cell a", "is_error": false}]});
+    let exchanges = json!([
+        edit,
+        expecting(
+            calls("Read", json!({"file_path": "${cwd}/a.ipynb"})),
+            unread
+        ),
+        edit,
+        expecting(says("done"), changed)
+    ]);
+    let flags = ["--permission-mode", "acceptEdits"];
+    let mut sdk = Sdk::start_with(&ON, folder.clone(), &flags, exchanges);
+    prompt(&mut sdk, "one", FIRST).await;
+    sdk.model.verify().unwrap();
+    assert!(
+        fs::read_to_string(&place)
+            .unwrap()
+            .contains(r#""source":["2"]"#)
+    );
+    rewinds(&mut sdk, FIRST, false).await;
+    assert_eq!(fs::read_to_string(&place).unwrap(), notebook);
+}
+
+/// Rules about edits are rules about notebooks.
+#[tokio::test]
+async fn tool_7_a_rule_about_edits_holds_for_notebooks() {
+    let folder = folder();
+    let place = folder.path().join("a.ipynb");
+    let notebook = r#"{"cells":[],"metadata":{},"nbformat":4,"nbformat_minor":5}"#;
+    fs::write(&place, notebook).unwrap();
+    let insert = json!({"notebook_path": "${cwd}/a.ipynb", "new_source": "2", "cell_type": "code", "edit_mode": "insert"});
+    let exchanges = json!([
+        calls("Read", json!({"file_path": "${cwd}/a.ipynb"})),
+        calls("NotebookEdit", insert),
+        expecting(says("done"), json!({"tool_results": [{"is_error": true}]}))
+    ]);
+    let flags = [
+        "--permission-mode",
+        "acceptEdits",
+        "--disallowedTools",
+        "Edit(*.ipynb)",
+    ];
+    let mut sdk = Sdk::start_with(&ON, folder.clone(), &flags, exchanges);
+    prompt(&mut sdk, "one", FIRST).await;
+    sdk.model.verify().unwrap();
+    assert_eq!(fs::read_to_string(&place).unwrap(), notebook);
 }

@@ -1,4 +1,4 @@
-//! The tools Read, Write, Edit, Glob and Grep, as one component.
+//! The tools Read, Write, Edit, NotebookEdit, Glob and Grep, as one component.
 //!
 //! Every call starts from a fresh instance, so the component keeps no state. Whether a file was read before it is edited
 //! follows from the observations in earlier results, which are passed with the call. The logic is generic over [`Tree`], and
@@ -10,6 +10,7 @@ mod edit;
 mod filter;
 mod glob;
 mod grep;
+mod notebook;
 mod observation;
 mod patch;
 mod read;
@@ -28,6 +29,7 @@ pub fn call<T: Tree>(call: &ToolCall, workspace: &Workspace<T>) -> Result<ToolRe
         "Read" => read::run(call, workspace),
         "Write" => write::run(call, workspace),
         "Edit" => edit::run(call, workspace),
+        "NotebookEdit" => notebook::run(call, workspace),
         "Glob" => glob::run(call, workspace),
         "Grep" => grep::run(call, workspace),
         other => Err(ToolError::new(format!(

@@ -1,8 +1,10 @@
-//! Read: text with line numbers, images, notebooks.
+//! Read: text with line numbers, images, notebooks, the text of PDF.
 
 mod image;
 mod missing;
 mod notebook;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod text;
 
 use serde::{Deserialize, Serialize};
@@ -49,8 +51,11 @@ pub(crate) fn run<T: Tree>(
             other => place.explain(other),
         })?;
     if head.starts_with(b"%PDF-") {
+        #[cfg(feature = "pdf")]
+        return pdf::show(&place, input.pages.as_deref());
+        #[cfg(not(feature = "pdf"))]
         return Err(ToolError::new(format!(
-            "{} is a PDF, which Read cannot show yet. If a command such as pdftotext is at hand, use that.",
+            "{} is a PDF, which cannot be shown here. If a command such as pdftotext is at hand, use that.",
             place.absolute
         )));
     }
@@ -68,7 +73,7 @@ pub(crate) fn run<T: Tree>(
     }
     if memchr::memchr(0, &head[..head.len().min(SNIFFED)]).is_some() {
         return Err(ToolError::new(format!(
-            "{} is a binary file: Read shows text, images and notebooks.",
+            "{} is a binary file: Read shows text, images, PDF and notebooks.",
             place.absolute
         )));
     }

@@ -17,12 +17,27 @@ const LONGEST_TEXT: usize = 100_000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct File<'a> {
+pub(super) struct File<'a> {
     file_path: &'a str,
     content: &'a str,
     num_lines: usize,
     start_line: usize,
     total_lines: usize,
+}
+
+impl<'a> File<'a> {
+    /// A text that was made from a file, and is shown from its beginning.
+    #[cfg(feature = "pdf")]
+    pub(super) fn whole(file_path: &'a str, content: &'a str) -> Self {
+        let lines = content.lines().count();
+        Self {
+            file_path,
+            content,
+            num_lines: lines,
+            start_line: 1,
+            total_lines: lines,
+        }
+    }
 }
 
 /// Appends a line in the format of Read: the number, a tab, the line, cut if it is too long. Returns whether it is complete.

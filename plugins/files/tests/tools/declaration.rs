@@ -38,6 +38,7 @@ fn the_tools_say_what_they_touch_and_whether_they_may_be_run_again() {
         ("Read", "file_path", Access::Read, false, true),
         ("Write", "file_path", Access::Write, false, false),
         ("Edit", "file_path", Access::Write, false, false),
+        ("NotebookEdit", "notebook_path", Access::Write, false, false),
         ("Glob", "path", Access::Read, true, true),
         ("Grep", "path", Access::Read, true, true),
     ] {
@@ -65,6 +66,11 @@ fn tool_1_tool_2_tool_3_tool_4_tool_5_inputs_have_the_published_fields() {
             "Edit",
             json!(["file_path", "old_string", "new_string"]),
             vec!["replace_all"],
+        ),
+        (
+            "NotebookEdit",
+            json!(["notebook_path", "new_source"]),
+            vec!["cell_id", "cell_type", "edit_mode"],
         ),
         ("Glob", json!(["pattern"]), vec!["path"]),
         (

@@ -7,6 +7,8 @@ mod declaration;
 mod edit;
 mod glob;
 mod grep;
+mod notebook;
+mod pdf;
 mod read;
 mod refusing;
 mod write;

@@ -141,7 +141,10 @@ fn tool_1_read_refuses_what_it_cannot_show() {
     );
     for (input, expected) in [
         (json!({"file_path": "a.bin"}), "binary"),
-        (json!({"file_path": "a.pdf", "pages": "1-2"}), "PDF"),
+        (
+            json!({"file_path": "a.pdf", "pages": "1-2"}),
+            "begins like a PDF, but is none",
+        ),
         (json!({"file_path": "dir"}), "is a directory"),
         (json!({"file_path": "dir/a.txt", "pages": "1"}), "pages"),
         (
