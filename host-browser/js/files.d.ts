@@ -1,7 +1,7 @@
 import type { ModuleSource, Plugin } from './index.js';
 
 /**
- * The built-in file tools: Read, Write, Edit, Glob and Grep. Loaded once; every call runs in a fresh instance.
+ * The built-in file tools: Read, Write, Edit, NotebookEdit, Glob and Grep. Loaded once; every call runs in a fresh instance.
  *
  * Give `modules` where the core modules of the component cannot be loaded from beside the package's JavaScript: at the edge, and
  * with bundlers that do not copy what `new URL(…, import.meta.url)` names. They are imported from `windlass/files/files.core.wasm`,

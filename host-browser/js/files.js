@@ -1,4 +1,4 @@
-/** The built-in file tools: Read, Write, Edit, Glob and Grep, as one component. */
+/** The built-in file tools: Read, Write, Edit, NotebookEdit, Glob and Grep, as one component. */
 import { declaration } from './files/declaration.js';
 import { instantiate } from './files/files.js';
 import { beside, moduleOf } from './assets.js';

@@ -126,6 +126,7 @@ mod text_path;
 #[cfg(feature = "engine")]
 #[doc(hidden)]
 pub mod warning;
+mod web;
 
 pub use agent::{
     AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,

@@ -33,7 +33,17 @@ const CORE_TOOLS: [CoreTool; 8] = [
 ];
 
 /// The built-in tools, by name.
-pub const BUILTIN_TOOLS: [&str; 7] = ["Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep", "Bash"];
+pub const BUILTIN_TOOLS: [&str; 9] = [
+    "Read",
+    "Write",
+    "Edit",
+    "NotebookEdit",
+    "Glob",
+    "Grep",
+    "Bash",
+    "WebFetch",
+    "WebSearch",
+];
 
 /// The tool names that `--tools` accepts.
 pub fn tool_names() -> impl Iterator<Item = &'static str> {

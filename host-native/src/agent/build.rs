@@ -12,9 +12,9 @@ use windlass_core::{
     agent::AgentProfile,
     context::SystemPrompt,
     money::Usd,
-    permission::{LayerError, Layered, Mode, Rule, misnamed},
+    permission::{LayerError, Layered, Mode, Rule, literal_pattern, misnamed},
     price::Catalogue,
-    spec::{Environment, PermissionPolicy, Spec},
+    spec::{Environment, ModelSpec, PermissionPolicy, Spec},
     tool::ToolDefinition,
     tools::CoreTool,
 };
@@ -22,9 +22,15 @@ use windlass_engine::models::ModelTable;
 use windlass_engine::settings::LoadedSettings;
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts, Project, builtin::Selection,
-    of_files::OfFiles, offered_hook, offered_tool::OfferedTool, places, settings,
+    Agent, AgentBuilder, BuildError, McpServer, Parts, Project,
+    builtin::{Selection, With},
+    of_files::OfFiles,
+    offered_hook,
+    offered_tool::OfferedTool,
+    places, settings,
 };
+#[cfg(unix)]
+use crate::bash::OutputDirectory;
 use crate::{
     files::real_path,
     host::{RunTool, Transport},
@@ -33,6 +39,7 @@ use crate::{
     project_config::Words,
     sandbox::{Lack, Sandbox, in_words},
     store::SharedStore,
+    web::{SideModels, WebTools},
 };
 
 impl AgentBuilder {
@@ -41,7 +48,7 @@ impl AgentBuilder {
     /// # Errors
     /// [`BuildError`]: the first thing that is wrong.
     pub fn build(mut self) -> Result<Agent, BuildError> {
-        let (transport, key_source) = self.reach_model()?;
+        let (transport, key_source, certificates) = self.reach_model()?;
         self.resumes.check(self.store.is_some())?;
         let mut spec = std::mem::take(&mut self.spec);
         spec.policy.persist = self.store.is_some();
@@ -82,11 +89,21 @@ impl AgentBuilder {
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
         let (sandbox, sandbox_lacks) = self.confined(&spec.environment)?;
+        let web = self.web_tools(&spec.model, &transport, certificates)?;
+        #[cfg(unix)]
+        let outputs = self.outputs.take().unwrap_or_else(OutputDirectory::new);
+        let with = With {
+            sandbox: sandbox.as_ref(),
+            variables: &self.variables.clone(),
+            web: &web,
+            #[cfg(unix)]
+            outputs: &outputs,
+        };
         let OfFiles {
             tools: offered,
             hooks,
             infos: plugins,
-        } = self.offered(&spec.environment, sandbox.as_ref())?;
+        } = self.offered(&spec.environment, &with)?;
         offered_hook::register(hooks, &mut self.hooks, &mut spec.policy.hooks);
         spec.policy.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
@@ -110,6 +127,11 @@ impl AgentBuilder {
             let is_taken = spec.tool(&name).is_some() || tools.contains_key(&name);
             if is_taken {
                 return Err(BuildError::DuplicateTool { name });
+            }
+            #[cfg(unix)]
+            if tool.definition.command_param.is_some() {
+                let rule = readable(outputs.path());
+                spec.policy.permissions.rules.allow.extend(rule);
             }
             tools.insert(name, tool.runner);
             definitions.push(tool.definition);
@@ -155,6 +177,7 @@ impl AgentBuilder {
                 session_id: self.session_id,
                 #[cfg(all(unix, feature = "mcp"))]
                 outside_servers: self.outside_servers,
+                web,
                 store: self.store,
                 resumes: self.resumes,
                 seed: self.seed,
@@ -164,10 +187,13 @@ impl AgentBuilder {
         })
     }
 
-    /// The transport to the model, and the value of `apiKeySource` in `system/init`.
-    fn reach_model(&mut self) -> Result<(Arc<dyn Transport>, &'static str), BuildError> {
+    /// The transport to the model, the value of `apiKeySource` in `system/init`, and the certificates that are trusted besides
+    /// those of the system.
+    fn reach_model(
+        &mut self,
+    ) -> Result<(Arc<dyn Transport>, &'static str, Vec<PathBuf>), BuildError> {
         if let Some(transport) = self.transport.take() {
-            return Ok((transport, "none"));
+            return Ok((transport, "none", Vec::new()));
         }
         let is_elsewhere = self.base_url.is_some() || self.endpoint.is_some();
         let mut config = self.endpoint.take().unwrap_or_else(|| {
@@ -184,7 +210,24 @@ impl AgentBuilder {
             return Err(BuildError::MissingKey);
         }
         let endpoint = ModelEndpoint::new(&config)?;
-        Ok((Arc::new(endpoint), if has_key { "user" } else { "none" }))
+        let source = if has_key { "user" } else { "none" };
+        Ok((Arc::new(endpoint), source, config.extra_ca))
+    }
+
+    /// The tools that ask a model, whether they are offered or not.
+    fn web_tools(
+        &mut self,
+        model: &ModelSpec,
+        transport: &Arc<dyn Transport>,
+        certificates: Vec<PathBuf>,
+    ) -> Result<WebTools, BuildError> {
+        let models = SideModels {
+            transport: Arc::clone(transport),
+            spec: model.clone(),
+            small: self.small_fast_model.take(),
+        };
+        let tools = WebTools::new(models, &self.web_private_hosts, certificates);
+        tools.map_err(|error| BuildError::PrivateHost(error.to_string()))
     }
 
     /// The merged permissions of the settings files.
@@ -264,11 +307,11 @@ impl AgentBuilder {
     fn offered(
         &mut self,
         environment: &Environment,
-        sandbox: Option<&Sandbox>,
+        with: &With<'_>,
     ) -> Result<OfFiles, BuildError> {
         let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
-        let mut offered = builtin.take(&mut components, sandbox, &self.variables)?;
+        let mut offered = builtin.take(&mut components, with)?;
         let of_files = components.of_files(&offered, environment)?;
         offered.extend(of_files.tools);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
@@ -415,6 +458,13 @@ fn with_directories(mut environment: Environment, directories: &[String]) -> Env
     let real = real.map(|path| path.display().to_string());
     environment.additional_directories.extend(real);
     environment
+}
+
+/// Lets output that was too long to be shown be read without a question.
+#[cfg(unix)]
+fn readable(outputs: &Path) -> Option<Rule> {
+    let pattern = literal_pattern(&outputs.to_string_lossy());
+    Rule::parse(&format!("Read(/{pattern}/**)")).ok()
 }
 
 fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {

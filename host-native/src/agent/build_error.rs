@@ -22,6 +22,9 @@ pub enum BuildError {
         "there is no API key: call `api_key`, or `api_key_from_env` with ANTHROPIC_API_KEY set, or name another server with `base_url`, or give a `transport`"
     )]
     MissingKey,
+    /// A private host for WebFetch is not one.
+    #[error("web_private_hosts: {0}")]
+    PrivateHost(String),
     /// A session is to be resumed, but there is no store.
     #[error(
         "`{0}` names a session that is to go on, but no sessions are kept: call `store`, with `FileStore::of_user(cwd)` for those of the command line"

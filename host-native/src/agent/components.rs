@@ -131,8 +131,11 @@ impl Components {
             });
             loaded.push(plugin);
         }
-        // All but Bash are components.
-        let components = (built_in.iter()).filter(|tool| tool.definition.command_param.is_none());
+        // All are components but Bash and those that ask a model.
+        let is_component = |tool: &&OfferedTool| {
+            tool.definition.command_param.is_none() && !tool.definition.asks_model
+        };
+        let components = built_in.iter().filter(is_component);
         let components = components.chain(&brought.tools);
         let terms = HookTerms {
             enforcing: Arc::new(

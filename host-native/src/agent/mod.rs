@@ -78,6 +78,7 @@ use crate::{
     random::{fresh_uuid, random_seed},
     sandbox::Lack,
     store::SharedStore,
+    web::WebTools,
 };
 
 /// Capacity of the message channel. The session waits while it is full.
@@ -112,6 +113,7 @@ struct Parts {
     session_id: Option<SessionId>,
     #[cfg(all(unix, feature = "mcp"))]
     outside_servers: Vec<crate::mcp::ServerConfig>,
+    web: WebTools,
     store: Option<SharedStore>,
     resumes: Resumes,
     seed: Option<[u8; 32]>,
@@ -225,6 +227,14 @@ impl Agent {
     pub fn host(&self) -> (NativeHost, mpsc::Receiver<Message>) {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
         (self.host_for(sender), receiver)
+    }
+
+    /// The tools that ask a model, as far as they are offered.
+    #[cfg(feature = "engine")]
+    pub(crate) fn web_tools(&self) -> Option<&WebTools> {
+        let tools = &self.parts.spec.tools.definitions;
+        let is_offered = tools.iter().any(|tool| tool.asks_model);
+        is_offered.then_some(&self.parts.web)
     }
 
     fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {

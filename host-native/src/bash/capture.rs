@@ -7,13 +7,19 @@ use tokio::{
     sync::mpsc,
 };
 
-/// Keeps the beginning and the end of a stream. Takes any amount of data in bounded memory.
+use super::saved::{OutputDirectory, SavedOutput};
+
+/// Keeps the beginning and the end of a stream. Takes any amount of data in bounded memory. What is longer than that can be saved
+/// in a file.
 #[derive(Debug)]
 pub(crate) struct Capture {
     half: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     dropped: u64,
+    /// Where to save it once it is too long.
+    directory: Option<OutputDirectory>,
+    saved: Option<SavedOutput>,
 }
 
 impl Capture {
@@ -24,7 +30,35 @@ impl Capture {
             head: Vec::new(),
             tail: VecDeque::new(),
             dropped: 0,
+            directory: None,
+            saved: None,
         }
+    }
+
+    /// Saves the whole stream there if it is longer than the limit.
+    pub(super) fn saving_in(mut self, directory: Option<OutputDirectory>) -> Self {
+        self.directory = directory;
+        self
+    }
+
+    /// The file with the whole stream, if it was too long.
+    pub(super) fn saved(&self) -> Option<&SavedOutput> {
+        self.saved.as_ref()
+    }
+
+    /// Whether the stream begins with these bytes.
+    pub(super) fn starts_with(&self, beginning: &[u8]) -> bool {
+        self.head.starts_with(beginning)
+    }
+
+    /// The bytes, if they are all here or in a file of at most so many bytes.
+    pub(super) fn whole(&self, most: u64) -> Option<Vec<u8>> {
+        if self.dropped == 0 {
+            let (a, b) = self.tail.as_slices();
+            return Some([&self.head, a, b].concat());
+        }
+        let saved = self.saved.as_ref().filter(|saved| saved.size() <= most)?;
+        std::fs::read(saved.path()).ok()
     }
 
     /// Reads a stream to its end. A read error counts as the end. The listener receives everything, with
@@ -44,6 +78,16 @@ impl Capture {
     }
 
     fn take(&mut self, bytes: &[u8]) {
+        if self.head.len() + self.tail.len() + bytes.len() > 2 * self.half {
+            self.begin_saving();
+        }
+        if self
+            .saved
+            .as_mut()
+            .is_some_and(|saved| !saved.append(bytes))
+        {
+            self.saved = None;
+        }
         let room = self.half.saturating_sub(self.head.len());
         let (first, rest) = bytes.split_at(room.min(bytes.len()));
         self.head.extend_from_slice(first);
@@ -51,6 +95,21 @@ impl Capture {
         let excess = self.tail.len().saturating_sub(self.half);
         self.tail.drain(..excess);
         self.dropped += excess as u64;
+    }
+
+    /// Begins the file with what has come so far.
+    fn begin_saving(&mut self) {
+        // Tried once: a disk that is full stays so.
+        let Some(directory) = self.directory.take() else {
+            return;
+        };
+        let (a, b) = self.tail.as_slices();
+        self.saved = SavedOutput::begin(&directory).and_then(|mut saved| {
+            let is_saved = [&self.head, a, b]
+                .into_iter()
+                .all(|part| saved.append(part));
+            is_saved.then_some(saved)
+        });
     }
 
     /// The text, with a note where the middle was cut. Invalid UTF-8 becomes `U+FFFD`.
@@ -66,8 +125,17 @@ impl Capture {
         let cut = self.dropped
             + (self.head.len() - head.len()) as u64
             + (self.tail.len() - tail.len()) as u64;
+        let place = self.saved.as_ref().map_or_else(String::new, |saved| {
+            let what = match saved.size()
+                == self.head.len() as u64 + self.tail.len() as u64 + self.dropped
+            {
+                true => "all of it is",
+                false => "the first 64 MiB are",
+            };
+            format!("; {what} in {}", saved.path().display())
+        });
         format!(
-            "{}\n\n[{cut} bytes of output are not shown]\n\n{}",
+            "{}\n\n[{cut} bytes of output are not shown{place}]\n\n{}",
             String::from_utf8_lossy(head),
             String::from_utf8_lossy(tail)
         )

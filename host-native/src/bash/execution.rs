@@ -11,7 +11,7 @@ use windlass_shell::leaves_shell_alone;
 #[cfg(unix)]
 use super::plan_job;
 use super::{
-    Bash, Exit, MAX_STDOUT, plan,
+    Bash, Exit, plan,
     process::{Finished, Job, Listeners, RunError},
     shell_state::{PersistedState, Reported, StateAfter},
 };
@@ -123,7 +123,8 @@ impl Bash {
             hidden: &shell_job.hidden,
             variables: &variables,
             input: None,
-            max_stdout: MAX_STDOUT,
+            max_stdout: self.max_stdout,
+            save_in: self.outputs.as_ref(),
             time,
             listeners,
             spawner,
@@ -187,7 +188,8 @@ impl Bash {
         let job = plan_job::PlanJob {
             plan,
             session,
-            max_stdout: MAX_STDOUT,
+            max_stdout: self.max_stdout,
+            save_in: self.outputs.as_ref(),
             time: execution.time,
             listeners: execution.listeners,
         };

@@ -9,12 +9,14 @@ mod capture;
 mod definition;
 mod execution;
 mod exit;
+mod image;
 #[cfg(unix)]
 pub mod plan;
 #[cfg(unix)]
 mod plan_job;
 pub(crate) mod process;
 mod result;
+mod saved;
 mod shell_state;
 mod time_limits;
 
@@ -34,6 +36,7 @@ use self::{
     result::result,
     shell_state::PersistedState,
 };
+pub(crate) use self::{exit::Exit, saved::OutputDirectory};
 use crate::sandbox::{Sandbox, Spawner};
 
 /// The default timeout of a command, in milliseconds.
@@ -51,8 +54,11 @@ const OUTSIDE: &str = "dangerouslyDisableSandbox";
 /// The input field that requests the background.
 const BACKGROUND: &str = "run_in_background";
 
-/// The number of bytes of standard output that are shown; the middle of a longer output is cut.
+/// The number of bytes of standard output that are shown unless another is asked for; the middle of a longer output is cut.
 pub const MAX_STDOUT: usize = 30_000;
+
+/// The most bytes of standard output that may be shown.
+const MOST_STDOUT: usize = 150_000;
 
 /// The number of bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
@@ -65,6 +71,8 @@ pub struct Bash {
     variables: Vec<(OsString, OsString)>,
     sandbox: Option<Sandbox>,
     limits: TimeLimits,
+    max_stdout: usize,
+    outputs: Option<OutputDirectory>,
 }
 
 impl Default for Bash {
@@ -75,6 +83,8 @@ impl Default for Bash {
             variables: Vec::new(),
             sandbox: None,
             limits: TimeLimits::default(),
+            max_stdout: MAX_STDOUT,
+            outputs: None,
         }
     }
 }
@@ -125,6 +135,20 @@ impl Bash {
     #[must_use]
     pub fn confined_by(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Shows so many bytes of standard output (`BASH_MAX_OUTPUT_LENGTH`), 150,000 at most.
+    #[must_use]
+    pub fn showing(mut self, bytes: usize) -> Self {
+        self.max_stdout = bytes.min(MOST_STDOUT);
+        self
+    }
+
+    /// Saves output that is too long to be shown in files there.
+    #[must_use]
+    pub(crate) fn saving_in(mut self, directory: OutputDirectory) -> Self {
+        self.outputs = Some(directory);
         self
     }
 

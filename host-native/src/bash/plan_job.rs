@@ -32,6 +32,7 @@ use super::{
     exit::Exit,
     plan::{self, Control, Ended, Ending, Refused, Session, Streams},
     process::{Finished, GRACE, Listeners, drain, read},
+    saved::OutputDirectory,
 };
 use crate::{
     files::with_followed,
@@ -45,6 +46,8 @@ pub(crate) struct PlanJob<'a> {
     pub(crate) session: Session,
     /// The number of bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
+    /// Where longer output is saved; `None` for nowhere.
+    pub(crate) save_in: Option<&'a OutputDirectory>,
     /// The time limit; `None` for none.
     pub(crate) time: Option<Duration>,
     /// The receivers of its output while it runs.
@@ -95,8 +98,8 @@ impl PlanJob<'_> {
         let control = Arc::new(Control::new()?);
         let stopping = Stopping(Arc::clone(&control));
         let ended = self.start(stdout, stderr, Arc::clone(&control))?;
-        let mut stdout = Capture::new(self.max_stdout);
-        let mut stderr = Capture::new(MAX_STDERR);
+        let mut stdout = Capture::new(self.max_stdout).saving_in(self.save_in.cloned());
+        let mut stderr = Capture::new(MAX_STDERR).saving_in(self.save_in.cloned());
         let (exit, end_state, withheld) = {
             let (listeners, mut ended) = (&self.listeners, pin!(ended));
             let reading = join(

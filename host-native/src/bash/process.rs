@@ -21,7 +21,7 @@ use tokio::{
 };
 use windlass_core::host::CancelSignal;
 
-use super::{MAX_STDERR, capture::Capture, exit::Exit};
+use super::{MAX_STDERR, capture::Capture, exit::Exit, saved::OutputDirectory};
 use crate::{
     child,
     os::{Group, Kill},
@@ -47,6 +47,8 @@ pub(crate) struct Job<'a> {
     pub(crate) input: Option<&'a [u8]>,
     /// The number of bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
+    /// Where longer output is saved; `None` for nowhere.
+    pub(crate) save_in: Option<&'a OutputDirectory>,
     /// The time limit; `None` for none.
     pub(crate) time: Option<Duration>,
     /// The receivers of its output while it runs.
@@ -89,8 +91,8 @@ impl Job<'_> {
         let mut child = self.start()?;
         // A child that was not reaped has an id.
         let mut group = Group::new(child.id());
-        let mut stdout = Capture::new(self.max_stdout);
-        let mut stderr = Capture::new(MAX_STDERR);
+        let mut stdout = Capture::new(self.max_stdout).saving_in(self.save_in.cloned());
+        let mut stderr = Capture::new(MAX_STDERR).saving_in(self.save_in.cloned());
         let exit = {
             let (out, err) = (child.stdout.take(), child.stderr.take());
             let writing = write(child.stdin.take(), self.input.unwrap_or_default());

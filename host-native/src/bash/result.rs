@@ -7,7 +7,9 @@ use windlass_core::{json::RawJson, tool::ToolResult};
 
 use super::{
     exit::{self, Exit},
+    image,
     process::Finished,
+    saved::SavedOutput,
 };
 use crate::sandbox::Spawner;
 
@@ -21,6 +23,10 @@ struct Output<'a> {
     is_image: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     return_code_interpretation: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persisted_output_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persisted_output_size: Option<u64>,
 }
 
 pub(super) fn result(
@@ -76,17 +82,29 @@ pub(super) fn result(
     } else {
         parts.join("\n")
     };
+    let image = image::of(&finished.stdout).filter(|_| !is_error);
+    let saved = finished.stdout.saved().or_else(|| finished.stderr.saved());
     let structured = RawJson::encode(&Output {
         stdout: &stdout,
         stderr: &stderr,
+        persisted_output_path: saved.map(|saved| saved.path().display().to_string()),
+        persisted_output_size: saved.map(SavedOutput::size),
         interrupted: matches!(finished.exit, Exit::OutOfTime | Exit::Cancelled),
-        is_image: false,
+        is_image: image.is_some(),
         return_code_interpretation: meaning,
     });
+    let shown = match image {
+        // The picture, in place of its text.
+        Some(image) => ToolResult {
+            content: vec![image],
+            ..ToolResult::default()
+        },
+        None => ToolResult::text(text),
+    };
     ToolResult {
         is_error,
-        // Strings and booleans only: encoding cannot fail.
+        // Strings, numbers and booleans only: encoding cannot fail.
         structured: structured.ok(),
-        ..ToolResult::text(text)
+        ..shown
     }
 }

@@ -18,6 +18,8 @@ pub(crate) fn input_in_short(tool: &str, input: &RawJson, cwd: &str) -> String {
         "Read" => path("file_path").map(|path| path.to_owned() + &lines_wanted(&fields)),
         "Write" | "Edit" => path("file_path").map(str::to_owned),
         "NotebookEdit" => path("notebook_path").map(str::to_owned),
+        "WebFetch" => text("url").map(visible),
+        "WebSearch" => text("query").map(str::to_owned),
         "Glob" => text("pattern").map(|pattern| pattern.to_owned() + &place.unwrap_or_default()),
         "Task" | "Agent" => text("description").map(str::to_owned),
         "Skill" => text("skill").map(str::to_owned),

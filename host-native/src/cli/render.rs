@@ -28,7 +28,15 @@ const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 /// The duration of a frame, in milliseconds.
 const FRAME_MS: u64 = 100;
 /// Tools that only read: their calls run concurrently.
-const READING: [&str; 5] = ["Read", "Glob", "Grep", "TaskOutput", "TodoWrite"];
+const READING: [&str; 7] = [
+    "Read",
+    "Glob",
+    "Grep",
+    "TaskOutput",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+];
 /// The width without a terminal, in columns.
 const USUAL_COLUMNS: usize = 100;
 

@@ -95,6 +95,11 @@ pub(super) fn agent(
             builder.tools(known.cloned())
         }
     };
+    #[cfg(unix)]
+    {
+        builder = builder.outputs(launch.outputs.clone());
+    }
+    builder = builder.web_private_hosts(launch.web_private_hosts.iter().cloned());
     if let Some(turns) = flags.max_turns {
         builder = builder.max_turns(turns);
     }

@@ -10,7 +10,7 @@ use std::{
 
 use windlass_core::{RawJson, Spec, UnixMillis, price::Caching, spec::ToolSearchSetting};
 use windlass_engine::{
-    machine::{ConfigNumber, Configuration, ConfigureRequest},
+    machine::{ConfigNumber, Configuration, ConfigureRequest, is_default, tool_names},
     models::ModelVariables,
     project_config::{FlagFacts, rules_of_unknown_tools},
     settings::{LoadedSettings, PersonalServers, SettingSources},
@@ -38,6 +38,8 @@ pub(super) struct ResolvedConfig {
     pub(super) access: ModelAccess,
     /// The model of subagents that name none.
     usual_agent_model: Option<String>,
+    /// The model for small tasks, such as reading a page; that of the conversation if there is none.
+    pub(super) small_fast_model: Option<String>,
     /// What was left out, and why; for standard error.
     pub(super) warnings: Vec<String>,
     /// The number of plugins that could not be loaded.
@@ -110,6 +112,7 @@ pub(super) fn resolved_config(
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
+    warnings.extend(unknown_tools(launch));
     let named = flags.settings.iter().chain(&flags.mcp_configs).cloned();
     let files: Vec<String> = named
         .filter(|text| !text.trim_start().starts_with('{'))
@@ -119,6 +122,7 @@ pub(super) fn resolved_config(
     warnings.extend(own_places(&project_config, &files, servers, &mut spec));
     let sandbox = sandbox(launch, &project_config, &mut spec, &mut warnings)?;
     let usual_agent_model = variables.subagent.clone();
+    let small_fast_model = variables.small_fast.clone();
     let tool_search = variables.tool_search.clone();
     let facts = facts(launch, variables)?;
     project_config.found.apply_flags(flags, &facts, &mut spec)?;
@@ -134,9 +138,30 @@ pub(super) fn resolved_config(
         sandbox,
         access,
         usual_agent_model,
+        small_fast_model,
         warnings,
         failed_plugins,
     })
+}
+
+/// What is to be said of tools that were named and are not there.
+fn unknown_tools(launch: &Launch) -> Option<String> {
+    let names = launch
+        .flags
+        .tools
+        .as_ref()
+        .filter(|names| !is_default(names))?;
+    let is_unknown = |name: &&String| {
+        !name.starts_with("mcp__") && !tool_names().any(|known| known == name.as_str())
+    };
+    let unknown: Vec<&str> = names
+        .iter()
+        .filter(is_unknown)
+        .map(String::as_str)
+        .collect();
+    let names = unknown.join(", ");
+    (!unknown.is_empty())
+        .then(|| format!("--tools: there is no built-in tool {names} here, so it is not offered"))
 }
 
 /// What the environment and the settings' own variables say about models and the way to them.

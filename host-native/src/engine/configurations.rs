@@ -25,6 +25,7 @@ use crate::{
     host::GitWorktrees,
     host::{NativeHost, RunTool},
     project_config::Commands,
+    web::{SideModels, WebTools},
 };
 
 /// The configurations that sessions may use.
@@ -47,6 +48,8 @@ pub(super) struct Runners {
     native: NativeHost,
     /// Bash with the variables of the settings, confined if configured.
     bash: Option<Arc<dyn RunTool>>,
+    /// The tools that ask a model, with what flags and settings say of models.
+    web: Option<WebTools>,
     commands: Commands,
     access: ModelAccess,
 }
@@ -122,6 +125,7 @@ impl Configurations {
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
             bash: bash(&self.launch, resolved_config),
+            web: web(resolved_config),
             commands: resolved_config.project_config.commands(),
             access: std::mem::take(&mut resolved_config.access),
         }
@@ -145,12 +149,16 @@ impl Runners {
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
         match effect {
-            SessionEffect::CallTool(call) => match &self.bash {
-                Some(bash) if call.name == "Bash" => bash.run(id, call, cancel),
-                _ => self
-                    .native
-                    .perform(id, SessionEffect::CallTool(call), cancel),
-            },
+            SessionEffect::CallTool(call) => {
+                let bash = self.bash.as_deref().filter(|_| call.name == "Bash");
+                let of_web = || self.web.as_ref().and_then(|web| web.get(&call.name));
+                match bash.or_else(of_web) {
+                    Some(tool) => tool.run(id, call, cancel),
+                    None => self
+                        .native
+                        .perform(id, SessionEffect::CallTool(call), cancel),
+                }
+            }
             SessionEffect::RunHook(call) => match self.commands.get(&call.hook) {
                 Some(command) => command.run(id, call, cancel),
                 None => self
@@ -168,18 +176,40 @@ impl Runners {
     }
 }
 
+/// The tools that ask a model, if they are offered.
+fn web(resolved_config: &ResolvedConfig) -> Option<WebTools> {
+    let web = resolved_config.agent.web_tools()?;
+    Some(web.asking(&SideModels {
+        transport: Arc::clone(&web.models().transport),
+        spec: resolved_config.spec.model.clone(),
+        small: resolved_config.small_fast_model.clone(),
+    }))
+}
+
 /// Bash with the options of the settings, if they have any.
 #[cfg(unix)]
 fn bash(launch: &Launch, resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     use crate::bash::{Bash, TimeLimits};
     let variables = resolved_config.project_config.found.variables();
     let sandbox = &resolved_config.sandbox;
-    let limits = TimeLimits::read(launch.variables.below(&variables));
-    if variables.is_empty() && sandbox.is_none() && limits == TimeLimits::default() {
+    let variable = launch.variables.below(&variables);
+    let limits = TimeLimits::read(&variable);
+    let shown: Option<usize> =
+        variable("BASH_MAX_OUTPUT_LENGTH").and_then(|value| value.trim().parse().ok());
+    if variables.is_empty()
+        && sandbox.is_none()
+        && limits == TimeLimits::default()
+        && shown.is_none()
+    {
         return None;
     }
-    let bash = Bash::new().with_time_limits(limits);
-    let mut bash = bash.with_variables(variables);
+    let mut bash = Bash::new()
+        .with_time_limits(limits)
+        .with_variables(variables)
+        .saving_in(launch.outputs.clone());
+    if let Some(shown) = shown {
+        bash = bash.showing(shown);
+    }
     if let Some(sandbox) = sandbox {
         bash = bash.confined_by(sandbox.clone());
     }

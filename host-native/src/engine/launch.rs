@@ -83,6 +83,11 @@ pub struct Launch {
     pub keys: Credentials,
     /// The model server's address; `None` for the default of its provider.
     pub base_url: Option<String>,
+    /// Addresses of this machine or of a private network from which WebFetch may fetch pages (`WINDLASS_WEB_PRIVATE_HOSTS`).
+    pub web_private_hosts: Vec<String>,
+    /// Where commands leave output that is longer.
+    #[cfg(unix)]
+    pub(super) outputs: crate::bash::OutputDirectory,
     /// What applies of a project that nobody has trusted.
     pub trust: ProjectTrust,
     /// What the project's files provide, as shown to the person who agreed to it. If the files provide something else
@@ -215,6 +220,10 @@ impl Launch {
                 client.push_str(&format!(", {what}/{value}"));
             }
         }
+        let private = variable("WINDLASS_WEB_PRIVATE_HOSTS").unwrap_or_default();
+        let private = private.split(',').map(str::trim);
+        let web_private_hosts =
+            (private.filter(|host| !host.is_empty()).map(str::to_owned)).collect();
         let sandbox = flags.sandbox.take();
         Ok(Self {
             flags,
@@ -227,6 +236,9 @@ impl Launch {
             auth: auth.unwrap_or(Auth::None),
             keys: Credentials::read(variable),
             base_url,
+            web_private_hosts,
+            #[cfg(unix)]
+            outputs: crate::bash::OutputDirectory::new(),
             trust: ProjectTrust::default(),
             agreed: None,
             tells_refusals: true,

@@ -177,6 +177,7 @@ impl HookCommand {
             variables: &self.variables,
             input: Some(call.input.get().as_bytes()),
             max_stdout: MAX_ANSWER,
+            save_in: None,
             time: Some(Duration::from_millis(call.timeout_ms) + BEYOND_TIMEOUT),
             listeners,
             spawner: &Spawner::bare(),

@@ -58,13 +58,17 @@ impl DomainList {
         Err(TargetError::NotAllowed(target.to_string()))
     }
 
+    /// Whether the list allows this very host, and not only with others.
+    pub(crate) fn names(&self, target: &Target) -> bool {
+        self.allowed.iter().any(|entry| {
+            matches!(&entry.hosts, Hosts::One(host) if *host == target.host) && entry.covers(target)
+        })
+    }
+
     /// Whether the list explicitly names an address that is not public: as this address, or as `localhost`. Any other
     /// name could resolve to anything.
     pub(super) fn names_locally(&self, target: &Target, address: IpAddr) -> bool {
-        let named = self.allowed.iter().any(|entry| {
-            matches!(&entry.hosts, Hosts::One(host) if *host == target.host) && entry.covers(target)
-        });
-        named
+        self.names(target)
             && match &target.host {
                 Host::Domain(name) => name == "localhost" && address.is_loopback(),
                 Host::Ipv4(_) | Host::Ipv6(_) => true,

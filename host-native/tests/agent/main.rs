@@ -20,6 +20,8 @@ mod hooks;
 #[path = "../servers/http.rs"]
 mod http;
 mod http_servers;
+#[cfg(unix)]
+mod long_output;
 mod mcp_servers;
 mod permissions;
 mod plugin_files;
@@ -52,3 +54,7 @@ mod tools;
 mod wasi;
 mod wasi_guest;
 mod wasi_limits;
+mod web_fetch;
+mod web_search;
+#[path = "../web_server/mod.rs"]
+mod web_server;

@@ -48,4 +48,8 @@ mod settings;
 mod support;
 mod tool_search;
 mod turns;
+mod web;
+#[path = "../web_server/mod.rs"]
+#[allow(dead_code, reason = "the library is tested with more of it")]
+mod web_server;
 mod worktrees;

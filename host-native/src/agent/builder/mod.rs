@@ -79,6 +79,10 @@ pub struct AgentBuilder {
     pub(super) store: Option<SharedStore>,
     pub(super) resumes: Resumes,
     pub(super) file_checkpoints: bool,
+    pub(super) web_private_hosts: Vec<String>,
+    pub(super) small_fast_model: Option<String>,
+    #[cfg(unix)]
+    pub(super) outputs: Option<crate::bash::OutputDirectory>,
     pub(super) seed: Option<[u8; 32]>,
 }
 
@@ -123,6 +127,10 @@ impl AgentBuilder {
             store: None,
             resumes: Resumes::default(),
             file_checkpoints: false,
+            web_private_hosts: Vec::new(),
+            small_fast_model: None,
+            #[cfg(unix)]
+            outputs: None,
             seed: None,
         }
     }

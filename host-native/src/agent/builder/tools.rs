@@ -110,9 +110,10 @@ impl AgentBuilder {
         self
     }
 
-    /// Offers only these of the built-in tools (`Read`, `Write`, `Edit`, `Glob`, `Grep`, `Bash`). An empty list
-    /// offers none, which is the default. Tools added by other methods are not affected. Without the feature
-    /// `plugins`, only `Bash` exists.
+    /// Offers only these of the built-in tools (`Read`, `Write`, `Edit`, `NotebookEdit`, `Glob`, `Grep`, `Bash`, `WebFetch`,
+    /// `WebSearch`). An empty list offers none, which is the default. Tools added by other methods are not affected. Without the
+    /// feature `plugins`, only the last three exist. `WebSearch` is a tool of Anthropic's servers: there is none with another
+    /// wire format than the Messages API.
     pub fn tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.builtin = Selection::Named(names.into_iter().map(Into::into).collect());
         self
@@ -121,6 +122,30 @@ impl AgentBuilder {
     /// Offers all built-in tools, and with Bash the tools that read and stop its background commands (TaskOutput, TaskStop).
     pub fn builtin_tools(mut self) -> Self {
         self.builtin = Selection::All;
+        self
+    }
+
+    /// The model that WebFetch has read a page. Default: that of the conversation.
+    pub fn small_fast_model(mut self, model: impl Into<String>) -> Self {
+        self.small_fast_model = Some(model.into());
+        self
+    }
+
+    /// Where commands leave output that is too long to be shown. Default: a directory of the agent, which is removed with it.
+    #[cfg(all(unix, feature = "engine"))]
+    pub(crate) fn outputs(mut self, directory: crate::bash::OutputDirectory) -> Self {
+        self.outputs = Some(directory);
+        self
+    }
+
+    /// Addresses of this machine or of a private network that WebFetch may fetch from, which it otherwise never does: `localhost`
+    /// or an IP address, with a port or for every port. They are fetched by http where the address says so.
+    pub fn web_private_hosts<S: Into<String>>(
+        mut self,
+        hosts: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.web_private_hosts
+            .extend(hosts.into_iter().map(Into::into));
         self
     }
 
