@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use windlass_plugin::{ErrorCode, ToolCall, ToolError, ToolResult, Tree, Workspace, WriteOptions};
@@ -312,19 +311,16 @@ impl<'a> Notebook<'a> {
         else {
             return compact();
         };
-        // Cells are two levels deep.
+        let Ok(pretty) = serde_json::to_string_pretty(fields) else {
+            return compact();
+        };
+        // Cells are two levels deep. Line ends within strings are escaped, so every line begins with its own indentation.
         let step = &indentation[..indentation.len() / 2];
-        let mut out = Vec::new();
-        let mut serializer =
-            Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(step.as_bytes()));
-        match fields
-            .serialize(&mut serializer)
-            .map(|()| String::from_utf8(out))
-        {
-            // Line ends within strings are escaped.
-            Ok(Ok(text)) => text.replace('\n', &format!("\n{indentation}")),
-            _ => compact(),
-        }
+        let lines = pretty.lines().map(|line| {
+            let text = line.trim_start_matches(' ');
+            step.repeat((line.len() - text.len()) / 2) + text
+        });
+        lines.collect::<Vec<_>>().join(&format!("\n{indentation}"))
     }
 
     /// An id that no cell has. It follows from the cell and its place, so that the same change gives the same file.
