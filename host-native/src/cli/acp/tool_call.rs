@@ -82,10 +82,9 @@ pub(super) fn plan(tool: &str, input: &Value) -> Option<Vec<Value>> {
     let todos = input.get("todos").filter(|_| tool == "TodoWrite")?;
     let entry = |todo: &Value| {
         let content = todo.get("content")?.as_str()?;
-        let status = match todo.get("status").and_then(Value::as_str) {
-            Some(known @ ("in_progress" | "completed")) => known,
-            _ => "pending",
-        };
+        let status = todo.get("status").and_then(Value::as_str);
+        let status = status.filter(|status| matches!(*status, "in_progress" | "completed"));
+        let status = status.unwrap_or("pending");
         Some(json!({"content": content, "priority": "medium", "status": status}))
     };
     Some(todos.as_array()?.iter().filter_map(entry).collect())
