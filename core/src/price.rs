@@ -88,8 +88,10 @@ pub struct ModelFacts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingForm {
-    /// Not at all.
+    /// As it is asked to, and not by default.
     #[default]
+    Asked,
+    /// Not at all.
     None,
     /// As much as it decides; it can be switched off, or given a number of tokens.
     Adaptive,

@@ -98,6 +98,7 @@ fn row(facts: &ModelFacts) -> Vec<String> {
         name => name,
     };
     let thinking = match facts.thinking {
+        ThinkingForm::Asked => "where asked",
         ThinkingForm::None => "none",
         ThinkingForm::Adaptive => "adaptive",
         ThinkingForm::AlwaysAdaptive => "adaptive, always",

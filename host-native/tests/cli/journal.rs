@@ -93,7 +93,11 @@ fn card_6_a_recorded_run_is_replayed_without_a_network_or_a_key() {
 
     windlass.write(
         "run.ndjson",
-        &journal.replacen("claude-sonnet", "claude-opus", 1),
+        &journal.replacen(
+            "\"model\":\"claude-opus-5-5\"",
+            "\"model\":\"claude-opus-5\"",
+            1,
+        ),
     );
     let done = windlass.run(&["replay", "run.ndjson"]);
     assert!(

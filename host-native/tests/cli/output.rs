@@ -212,7 +212,8 @@ fn the_prompt_comes_from_the_pipe_or_from_both() {
         (Some("Nothing is piped"), "", "Nothing is piped"),
     ] {
         let script = json!({"exchanges": [{
-            "expect": {"fields": {"/messages/0/content/0/text": expected}},
+            // The first block says where the session works.
+            "expect": {"fields": {"/messages/0/content/1/text": expected}},
             "respond": "Yes.",
         }]});
         let server = model(&script.to_string());

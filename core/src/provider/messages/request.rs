@@ -215,7 +215,7 @@ fn thinking(request: &ModelRequest<'_>, max_tokens: u64) -> Option<ThinkingParam
         )),
         (Some(ThinkingForm::Adaptive), _) => Some(ThinkingParam::Adaptive { display }),
         (Some(ThinkingForm::Budget), _) => Some(enabled(most)),
-        (None, _) => None,
+        (None | Some(ThinkingForm::Asked), _) => None,
     }
 }
 
