@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use windlass::{
     core::RawJson,
     engine::Launch,
-    mcp::ServerConfig,
+    mcp::{ConfigError, ServerConfig},
     settings::{ServerScope, ServersOfFiles, is_trusted},
 };
 use windlass_engine::protocol::flags::Flags;
@@ -92,9 +92,11 @@ impl Folder {
                 "{name:?} is no name of a server: it has letters, digits, - and _"
             )));
         }
-        // What variables stand for is a matter of the session.
-        ServerConfig::read(name, config, &|_| Some("x".to_owned()))
-            .map_err(|error| usage(error.to_string()))?;
+        match ServerConfig::read(name, config, &|_| None) {
+            // What variables stand for is a matter of the session.
+            Ok(_) | Err(ConfigError::Unset { .. }) => {}
+            Err(error) => return Err(usage(error.to_string())),
+        }
         let was_there = self.write(scope, name, Some(config))?;
         let what = if was_there { "replaced" } else { "added" };
         let file = self.files.file(scope);

@@ -221,11 +221,15 @@ impl HttpServer {
             legacy_version: None,
         };
         let introduced = introduce(transport(), newest, &self.name).await;
-        match (&introduced, exchanges.trouble()) {
-            (Err(Failure::Introduction(_)), Some(Trouble::Refused(_))) => {
+        let is_left = matches!(
+            exchanges.trouble(),
+            Some(Trouble::NeedsAuth(_) | Trouble::Unreachable(_))
+        );
+        match introduced {
+            Err(Failure::Introduction(_)) if !is_left => {
                 introduce(transport(), ClientLifecycleMode::Initialize, &self.name).await
             }
-            _ => introduced,
+            introduced => introduced,
         }
     }
 

@@ -1,11 +1,11 @@
 //! MCP servers over HTTP in the command line, and `windlass mcp`.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::{
-    http::{Manners, McpServer},
+    http::{Manners, McpServer, Together},
     support::{Windlass, calling, saying},
 };
 
@@ -68,7 +68,7 @@ fn mcp_1_a_header_names_a_variable_and_a_strange_folder_gets_no_request() {
 #[test]
 fn mcp_1_twenty_servers_start_side_by_side() {
     // None answers before all have been asked.
-    let together: Arc<(Mutex<usize>, Condvar)> = Arc::default();
+    let together: Arc<Together> = Arc::default();
     let servers: Vec<McpServer> = (0..20)
         .map(|_| {
             McpServer::start(Manners {

@@ -152,6 +152,17 @@ async fn mcp_2_a_server_that_wants_authorization_is_told_apart_and_let_in_with_i
     sdk.close().await;
 }
 
+/// Answers what a server of a few lines does not have: news are taken, there is no stream, and no other method.
+fn refuse(request: &Request, stream: &mut TcpStream) {
+    let is_news = request.method == "POST" && request.json().get("id").is_none();
+    let status = match request.method.as_str() {
+        "POST" if is_news => 202,
+        "POST" => 400,
+        _ => 405,
+    };
+    respond(stream, status, &[], b"");
+}
+
 /// A server that is none, and what is said of it.
 type Broken = (&'static str, fn(&Request, &mut TcpStream), &'static str);
 
@@ -280,7 +291,7 @@ async fn mcp_2_a_server_that_is_gone_fails_its_calls() {
             Some("tools/list") => {
                 json!({"tools": [{"name": "add", "inputSchema": {"type": "object"}}]})
             }
-            _ => return respond(stream, 400, &[], b""),
+            _ => return refuse(request, stream),
         };
         respond_json(
             stream,
@@ -332,12 +343,7 @@ async fn mcp_1_a_list_without_an_end_is_none_over_http() {
                     json!({"tools": tools, "nextCursor": next.to_string()})
                 }
                 _ => {
-                    return respond(
-                        stream,
-                        if request.method == "POST" { 400 } else { 405 },
-                        &[],
-                        b"",
-                    );
+                    return refuse(request, stream);
                 }
             };
             respond_json(

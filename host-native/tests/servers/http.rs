@@ -128,13 +128,16 @@ pub(crate) fn respond_json(stream: &mut TcpStream, headers: &[(&str, &str)], mes
     respond(stream, 200, &headers, message.to_string().as_bytes());
 }
 
+/// How many have come, and the news of it.
+pub(crate) type Together = (Mutex<usize>, Condvar);
+
 /// What a server of the protocol wants and offers.
 #[derive(Default)]
 pub(crate) struct Manners {
     /// What the header `Authorization` has to say.
     pub(crate) authorization: Option<String>,
     /// Answers no `initialize` before so many have come in, to any server that has the same.
-    pub(crate) together: Option<(usize, Arc<(Mutex<usize>, Condvar)>)>,
+    pub(crate) together: Option<(usize, Arc<Together>)>,
 }
 
 struct State {
