@@ -35,6 +35,7 @@ export async function agentOf({ settings, workspaces, components, servers, sessi
     freeWorkspaceReads: true,
     canUseTool: ask,
     includePartialMessages: true,
+    pluginSecret: components.secret,
     pluginLog: (plugin, level, text) => record({ kind: 'log', plugin, level, text }),
     onWarning: (text) => record({ kind: 'failure', text: explained(text, settings) }),
   });

@@ -5,9 +5,20 @@ import { Changing } from './changes.js';
 /** The largest file that is looked at, as on native. */
 const LARGEST = 128 << 20;
 
+/** Where the tab finds what it had, once it is loaded anew: names of components and of their secrets, and no value. */
+const STORED = 'windlass-demo-components';
+
 export class Components extends Changing {
-  /** What was granted and runs: `{ declaration, grant, plugin, remove }`. */
+  /** What was granted and runs: `{ load, declaration, grant, plugin, remove }`; `load` is another number for each. */
   loaded = [];
+
+  /** What this tab had before it was loaded anew, and has not again: `{ name, secrets }`, with the names of the secrets. */
+  missing = stored();
+
+  #loads = 0;
+
+  /** The values of secrets, by component and name. They are nowhere else, and gone with the component or the tab. */
+  #secrets = new Map();
 
   get plugins() {
     return this.loaded.map(({ plugin }) => plugin);
@@ -15,14 +26,17 @@ export class Components extends Changing {
 
   /** What an agent depends on. */
   get fingerprint() {
-    return this.loaded.map(({ declaration, grant }) => `${declaration.name} ${JSON.stringify(grant)}`).join();
+    return this.loaded.map(({ load }) => load).join();
   }
+
+  /** The value of a secret: the option `pluginSecret` of an agent, which adds it to requests to the declared origins and to no others. */
+  secret = (name, { plugin }) => this.#secrets.get(plugin)?.get(name);
 
   /**
    * What a file says of itself; nothing of it runs.
    *
    * @param {File} file
-   * @returns {Promise<{ name: string, bytes: Uint8Array, declaration: object }>}
+   * @returns {Promise<{ id: string, name: string, bytes: Uint8Array, declaration: object }>} `id` is another one for each look
    */
   async inspect(file) {
     const refuse = (why) => {
@@ -31,27 +45,74 @@ export class Components extends Changing {
     if (file.size > LARGEST) refuse(`it has ${file.size} bytes, and the limit is ${LARGEST}`);
     const bytes = new Uint8Array(await file.arrayBuffer());
     try {
-      return { name: file.name, bytes, declaration: declarationOf(bytes) };
+      const declaration = declarationOf(bytes);
+      await check(declaration);
+      return { id: crypto.randomUUID(), name: file.name, bytes, declaration };
     } catch (error) {
       return refuse(error.message);
     }
   }
 
-  /** Loads a component with what it was granted; agents have it from the next prompt on. */
-  async load({ bytes, declaration }, grant) {
-    if (this.loaded.some((other) => other.declaration.name === declaration.name)) {
-      throw new Error(`A component ${declaration.name} is loaded already: remove that one first.`);
+  /**
+   * Loads a component with what it was granted; agents have it from the next prompt on.
+   *
+   * @param {{ bytes: Uint8Array, declaration: object }} offered
+   * @param {object} grant as `WorkerPlugin` takes it
+   * @param {Map<string, string>} secrets the value of each secret that is granted
+   */
+  async load({ bytes, declaration }, grant, secrets) {
+    const { name } = declaration;
+    if (this.loaded.some((other) => other.declaration.name === name)) {
+      throw new Error(`A component ${name} is loaded already: remove that one first.`);
     }
     const { componentInWorker } = await import('./component-in-worker.js');
-    this.loaded = [...this.loaded, { declaration, grant, ...(await componentInWorker(bytes, declaration, grant)) }];
-    this.changed();
+    const running = await componentInWorker(bytes, declaration, grant);
+    this.#loads += 1;
+    this.#secrets.set(name, secrets);
+    this.loaded = [...this.loaded, { load: this.#loads, declaration, grant, ...running }];
+    this.forget(name);
   }
 
   /** Ends the Worker of a component; no call may be running. */
   async remove(component) {
     this.loaded = this.loaded.filter((other) => other !== component);
-    this.changed();
+    this.#secrets.delete(component.declaration.name);
+    this.#keep();
     await component.remove();
+  }
+
+  /** A component that the tab had is not missed any more. */
+  forget(name) {
+    this.missing = this.missing.filter((other) => other.name !== name);
+    this.#keep();
+  }
+
+  #keep() {
+    const names = this.loaded.map(({ declaration: { name }, grant: { secrets = [] } }) => ({ name, secrets }));
+    try {
+      sessionStorage.setItem(STORED, JSON.stringify([...this.missing, ...names]));
+    } catch {
+      // Nothing says so then when the tab is loaded anew.
+    }
+    this.changed();
+  }
+}
+
+/** Throws where a declaration is none, or has what no host takes, so that what is shown of it is what it says. */
+async function check(declaration) {
+  const { WorkerPlugin } = await import('windlass/worker-plugin');
+  // Whoever makes a plugin of it checks it. There is no code yet, and this one never runs.
+  new WorkerPlugin(declaration, document.baseURI);
+}
+
+/** What is kept, as far as it is what it should be. */
+function stored() {
+  const isText = (value) => typeof value === 'string';
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(STORED) ?? '[]');
+    return kept.filter(({ name, secrets }) => isText(name) && secrets.every(isText));
+  } catch {
+    return [];
   }
 }
 

@@ -12,8 +12,8 @@ const OPTIONS = {
   base64Cutoff: 0,
 };
 
-/** Interfaces that hosts of windlass hand out. */
-const KNOWN = /^windlass:(host|plugin)\//;
+/** Interfaces that are handed out in a Worker: those of windlass, and the parts of WASI of which `windlass/wasi` has something. */
+const KNOWN = /^(windlass:(host|plugin)|wasi:(cli|clocks|filesystem|io|random|sockets))\//;
 
 /** What `WorkerPlugin` takes the address of. */
 export const CODE = `${OPTIONS.name}.js`;

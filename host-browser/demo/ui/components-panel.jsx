@@ -20,16 +20,19 @@ export function ComponentsPanel({ conversation, components, workspace }) {
   };
   return (
     <div class="components">
+      {components.missing.map((missing) => (
+        <Missing missing={missing} forget={() => components.forget(missing.name)} />
+      ))}
       <DropZone take={inspect} />
       {problem && <p class="note bad" role="alert">{problem}</p>}
       {offered && (
         <GrantForm
-          key={offered.name}
+          key={offered.id}
           offered={offered}
           cwd={workspace.cwd}
           refuse={() => setOffered(undefined)}
-          load={async (grant) => {
-            await components.load(offered, grant);
+          load={async (grant, secrets) => {
+            await components.load(offered, grant, secrets);
             setOffered(undefined);
           }}
         />
@@ -50,6 +53,19 @@ export function ComponentsPanel({ conversation, components, workspace }) {
         Each component runs in a Worker of its own and reaches what you grant it and nothing else. A call that takes too long, or that
         you stop, ends the Worker, and the page goes on; the next call has a new one.
       </p>
+    </div>
+  );
+}
+
+/** One that is gone with the page as it was loaded before. */
+function Missing({ missing: { name, secrets }, forget }) {
+  return (
+    <div class="note">
+      <p>
+        The page was loaded anew, and keeps no components: drop <strong>{name}</strong> again if you want to go on with it
+        {secrets.length > 0 && <>, and give it {secrets.map((secret) => <code>{secret}</code>)} again, which the page has not kept either</>}.
+      </p>
+      <button onClick={forget}>Go on without {name}</button>
     </div>
   );
 }
@@ -85,11 +101,13 @@ function DropZone({ take }) {
   );
 }
 
-function granted({ workspace, directories = {}, roles = {}, env = {}, state }) {
+function granted({ workspace, directories = {}, roles = {}, http = [], secrets = [], env = {}, state }) {
   const parts = [
     workspace && `the workspace to ${workspace}`,
     ...Object.entries(directories).map(([path, access]) => `${path} to ${access}`),
     ...Object.entries(roles).map(([role, { path, access }]) => `${path} to ${access} as ${role}`),
+    ...http.map(({ origin, methods }) => `${methods.join(', ')} to ${origin}`),
+    ...secrets.map((name) => `the secret ${name}`),
     ...Object.keys(env).map((name) => `the variable ${name}`),
     state && 'memory of the session',
   ].filter(Boolean);

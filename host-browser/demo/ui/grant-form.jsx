@@ -1,10 +1,12 @@
 /** What a component asks for, and what the person gives it: nothing, unless they say so. */
 import { useState } from 'preact/hooks';
 import { limitsOf } from '../model/components.js';
+import { visible } from '../model/tool-input.js';
+import { NOTHING, NetworkFields, askedRequests, networkGrant } from './network-fields.jsx';
 
 export function GrantForm({ offered: { name, declaration }, cwd, load, refuse }) {
   const asked = declaration.grants ?? {};
-  const [given, setGiven] = useState({ workspace: 'none', directory: '', state: false, env: {}, roles: {} });
+  const [given, setGiven] = useState({ workspace: 'none', directory: '', state: false, env: {}, roles: {}, ...NOTHING });
   const [problem, setProblem] = useState();
   const [isLoading, setIsLoading] = useState(false);
   const give = (changes) => setGiven({ ...given, ...changes });
@@ -13,7 +15,8 @@ export function GrantForm({ offered: { name, declaration }, cwd, load, refuse })
     setIsLoading(true);
     setProblem(undefined);
     try {
-      await load(grantOf(given, asked, cwd));
+      const { http, secrets } = networkGrant(given, asked);
+      await load({ ...grantOf(given, asked, cwd), http, secrets: [...secrets.keys()] }, secrets);
     } catch (error) {
       setIsLoading(false);
       setProblem(error.message);
@@ -27,6 +30,7 @@ export function GrantForm({ offered: { name, declaration }, cwd, load, refuse })
         <legend>You grant</legend>
         <Files asked={asked} given={given} give={give} cwd={cwd} />
         {(asked.directories ?? []).map((role) => <Role role={role} given={given} give={give} />)}
+        <NetworkFields asked={asked} given={given} give={give} />
         {(asked.env ?? []).map((variable) => (
           <p>
             <label for={`env-${variable}`}>Value of the variable <code>{variable}</code></label>
@@ -56,7 +60,6 @@ export function GrantForm({ offered: { name, declaration }, cwd, load, refuse })
 
 function Declared({ declaration }) {
   const { tools = [], hooks = [], grants = {} } = declaration;
-  const secrets = grants.secrets ?? [];
   const { seconds, mebibytes } = limitsOf(declaration);
   return (
     <ul>
@@ -65,8 +68,8 @@ function Declared({ declaration }) {
         <li>a hook <code>{name}</code>, {kind} of {event}{matcher && <> for <code>{matcher}</code></>}</li>
       ))}
       {(grants.filesystem ?? 'none') !== 'none' && <li>files, to {grants.filesystem}</li>}
-      {(grants.http ?? []).map((origin) => <li>requests to {origin}: <strong>not on this page</strong>, it runs without them</li>)}
-      {secrets.map(({ name }) => <li>the secret {name}: <strong>not on this page</strong>, it runs without it</li>)}
+      {askedRequests(grants).map(({ origin, methods }) => <li>requests to <code>{origin}</code>: {methods.join(', ')}</li>)}
+      {(grants.secrets ?? []).map(({ name, description }) => <li>the secret <code>{name}</code>: {visible(description)}</li>)}
       <li>at most {seconds} s for a call, then its Worker is ended, and {mebibytes} MiB for each of its memories</li>
     </ul>
   );
@@ -110,11 +113,11 @@ function Role({ role: { role, access, description }, given, give }) {
   );
 }
 
-function asksNothing({ filesystem = 'none', directories = [], env = [], state = 'none' }) {
-  return filesystem === 'none' && directories.length === 0 && env.length === 0 && state === 'none';
+function asksNothing({ filesystem = 'none', directories = [], http = [], env = [], state = 'none' }) {
+  return filesystem === 'none' && directories.length + http.length + env.length === 0 && state === 'none';
 }
 
-/** The grant as `Plugin` takes it: what was left empty is not in it. */
+/** The grant as `Plugin` takes it, without requests and secrets: what was left empty is not in it. */
 function grantOf({ workspace, directory, state, env, roles }, asked, cwd) {
   const absolute = (path) => (path.startsWith('/') ? path : `${cwd}/${path}`);
   const said = (entries) => entries.filter(([, value]) => value.trim() !== '');
