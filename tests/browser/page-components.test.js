@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { KEY, modelServer } from './page/model-server.js';
-import { answered, ask, askServer, calls, components, open, panel, question, tab } from './page/visit.js';
+import { answered, ask, askServer, calls, choose, components, open, panel, question, tab } from './page/visit.js';
 
 let site;
 before(async () => {
-  assert.ok(components, '$WINDLASS_PAGE_COMPONENTS names the folder of policy.wasm, words.wasm and misbehaves.wasm');
+  assert.ok(components, '$WINDLASS_PAGE_COMPONENTS names the folder of the components');
   site = await open();
 });
 after(() => site.close());
@@ -20,11 +20,6 @@ function visit(name, work) {
     assert.deepEqual(page.faults, []);
     await context.close();
   });
-}
-
-/** Chooses a file, as the picker does. */
-async function choose(page, file) {
-  await (await panel(page, 'Components')).getByLabel('Drop a component').setInputFiles(file);
 }
 
 /** Drops a file on the drop zone. */

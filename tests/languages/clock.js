@@ -1,15 +1,14 @@
-// A guest whose JavaScript needs WASI: the time, chance, and what is printed.
+// A guest that was built with WASI, and has the time by it.
 
 import { plugin, tool } from "../../plugins/js/windlass-plugin.js";
 
 const now = tool({
   name: "Now",
-  description: "Says what time it is, and rolls two dice.",
+  description: "Says what time it is.",
   inputSchema: { type: "object", properties: {} },
   paths: [],
   run() {
-    console.log("looked at the clock");
-    return `${new Date().toISOString()}, ${Math.random() !== Math.random() ? "by chance" : "always the same"}`;
+    return new Date().toISOString();
   },
 });
 

@@ -15,11 +15,12 @@ use crate::workspace::Workspace;
 /// The examples in Rust: folders of `plugins/`.
 const RUST: [&str; 5] = ["policy", "audit", "images", "weather", "sqlite"];
 
-/// The component of a plugin, and the file that it is made from.
-const JAVASCRIPT: [(&str, &str); 3] = [
-    ("words-js", "plugins/words-js/app.js"),
-    ("connected-js", "tests/languages/connected.js"),
-    ("misbehaves-js", "tests/languages/misbehaves.js"),
+/// The component of a plugin, the file that it is made from, and whether it imports WASI.
+const JAVASCRIPT: [(&str, &str, bool); 4] = [
+    ("words-js", "plugins/words-js/app.js", false),
+    ("connected-js", "tests/languages/connected.js", false),
+    ("misbehaves-js", "tests/languages/misbehaves.js", false),
+    ("clock-js", "tests/languages/clock.js", true),
 ];
 
 /// The same for Python: the folder of a module, and its name.
@@ -53,12 +54,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     let is_new = |component: &Path, source: &Path| {
         modified(component).is_some_and(|made| Some(made) > shared && Some(made) > newest(source))
     };
-    for (name, source) in JAVASCRIPT {
+    for (name, source, has_wasi) in JAVASCRIPT {
         let component = directory.join(format!("{name}.wasm"));
         let source = workspace.root.join(source);
         if !is_new(&component, &source) {
             progress::step(&format!("build {name}"), || {
-                javascript(workspace, &languages, &wit, &source, &component)
+                javascript(workspace, &languages, &wit, (&source, has_wasi), &component)
             })?;
         }
     }
@@ -113,14 +114,15 @@ fn javascript(
     workspace: &Workspace,
     languages: &Languages,
     wit: &Path,
-    source: &Path,
+    (source, has_wasi): (&Path, bool),
     component: &Path,
 ) -> Result<()> {
     process::run(
         workspace
             .command(npm::node()?)
             .arg(&languages.componentize_qjs)
-            .args(["--world", WORLD, "--sync", "--opt-size", "--stub-wasi"])
+            .args(["--world", WORLD, "--sync", "--opt-size"])
+            .args((!has_wasi).then_some("--stub-wasi"))
             .arg("--module-root")
             .arg(&workspace.root)
             .arg("--wit")

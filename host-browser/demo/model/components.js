@@ -1,5 +1,5 @@
 /** Components that the person has dropped on the page, each in a Worker of its own. They last as long as the tab. */
-import { declarationOf } from 'windlass';
+import { Plugin, declarationOf } from 'windlass';
 import { Changing } from './changes.js';
 
 /** The largest file that is looked at, as on native. */
@@ -44,13 +44,9 @@ export class Components extends Changing {
     };
     if (file.size > LARGEST) refuse(`it has ${file.size} bytes, and the limit is ${LARGEST}`);
     const bytes = new Uint8Array(await file.arrayBuffer());
-    try {
-      const declaration = declarationOf(bytes);
-      await check(declaration);
-      return { id: crypto.randomUUID(), name: file.name, bytes, declaration };
-    } catch (error) {
-      return refuse(error.message);
-    }
+    const declaration = said(bytes, refuse);
+    check(declaration);
+    return { id: crypto.randomUUID(), name: file.name, bytes, declaration };
   }
 
   /**
@@ -98,11 +94,19 @@ export class Components extends Changing {
   }
 }
 
-/** Throws where a declaration is none, or has what no host takes, so that what is shown of it is what it says. */
-async function check(declaration) {
-  const { WorkerPlugin } = await import('windlass/worker-plugin');
-  // Whoever makes a plugin of it checks it. There is no code yet, and this one never runs.
-  new WorkerPlugin(declaration, document.baseURI);
+function said(bytes, refuse) {
+  try {
+    return declarationOf(bytes);
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+/** Throws where a declaration has what no host takes, so that everything that is shown of it is what it says. */
+function check(declaration) {
+  const never = () => Promise.reject(new Error('it is only looked at'));
+  // Whoever makes a plugin of it checks it.
+  new Plugin(declaration, never, never);
 }
 
 /** What is kept, as far as it is what it should be. */

@@ -2,7 +2,8 @@
  * Visits of the demo page in a real browser: Chromium, driven as a person drives it.
  *
  * `$WINDLASS_BROWSER` is the built package (default: where `cargo xtask wasm` puts it), `$WINDLASS_CHROMIUM` the browser (default: the
- * one on PATH as `chromium`), `$WINDLASS_PAGE_COMPONENTS` a folder with `policy.wasm`, `words.wasm` and `misbehaves.wasm`.
+ * one on PATH as `chromium`), `$WINDLASS_PAGE_COMPONENTS` a folder with the components that are dropped: `policy.wasm`,
+ * `words.wasm`, `misbehaves.wasm`, `connected.wasm` and `clock.wasm`.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -90,6 +91,11 @@ export function question(page, tool) {
 export async function panel(page, name) {
   await page.getByRole('tab', { name }).click();
   return page.getByRole('tabpanel', { name });
+}
+
+/** Chooses the file of a component, as the picker does. */
+export async function choose(page, file) {
+  await (await panel(page, 'Components')).getByLabel('Drop a component').setInputFiles(file);
 }
 
 /** Lets a person ask a server with their key. */

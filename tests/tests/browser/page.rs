@@ -19,6 +19,11 @@ fn card_4_the_page_of_the_demo_shows_what_a_component_asks_for_before_it_gets_an
 }
 
 #[test]
+fn card_4_components_on_the_page_of_the_demo_have_requests_secrets_and_wasi_as_granted() {
+    test("page-network.test.js");
+}
+
+#[test]
 fn card_4_what_goes_wrong_around_the_page_of_the_demo_is_one_clear_message() {
     test("page-failures.test.js");
 }
@@ -68,7 +73,7 @@ pub(crate) fn components() -> TempDir {
         components.path().join("policy.wasm"),
     )
     .unwrap();
-    for name in ["words", "misbehaves"] {
+    for name in ["words", "misbehaves", "connected", "clock"] {
         let component = fs::read(artefacts::plugin(&format!("{name}-js"))).unwrap();
         fs::write(
             components.path().join(name).with_extension("wasm"),
