@@ -56,8 +56,7 @@ for (const colorScheme of ['light', 'dark']) {
           await page.getByLabel('Drop a component').setInputFiles({ name: 'x.wasm', mimeType: 'application/wasm', buffer: Buffer.from('x') });
           await page.getByRole('alert').waitFor();
           await look('a file that is no component');
-          await page.getByLabel('Drop a component').setInputFiles(`${components}/words.wasm`);
-          await page.getByRole('form').waitFor();
+          await grant(page, look);
         }
         if (name === 'MCP') await addServers(page);
         await look(`${name}, used`);
@@ -80,6 +79,9 @@ for (const colorScheme of ['light', 'dark']) {
       await page.getByRole('button', { name: 'Let the page have garden' }).click();
       await page.getByRole('alert').waitFor();
       await look('a directory that is asked for again');
+      await panel(page, 'Components');
+      await page.getByRole('button', { name: 'Go on without connected-js' }).waitFor();
+      await look('a component that has to be dropped again');
       assert.deepEqual(found, []);
       await context.close();
     });
@@ -95,6 +97,22 @@ function pickedOnce() {
   };
   FileSystemHandle.prototype.queryPermission = async () => permission;
   FileSystemHandle.prototype.requestPermission = async () => permission;
+}
+
+/** A component that asks for everything is looked at, wrongly granted, and loaded. */
+async function grant(page, look) {
+  await page.getByLabel('Drop a component').setInputFiles(`${components}/connected.wasm`);
+  const form = page.getByRole('form');
+  await form.waitFor();
+  await look('what a component asks for');
+  const load = form.getByRole('button', { name: 'Load with this grant' });
+  await form.getByLabel('The secret TOKEN').fill('a-token-of-the-person');
+  await load.click();
+  await form.getByRole('alert').waitFor();
+  await look('a grant that makes no sense');
+  await form.getByLabel('GET to http://localhost').check();
+  await load.click();
+  await page.getByText('Granted GET to http://localhost, the secret TOKEN.').waitFor();
 }
 
 /** One that answers, and one that does not; the form is filled. */

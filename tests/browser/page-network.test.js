@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { openServer } from './network/server.js';
 import { HttpServer } from './mcp/server.js';
+import { openServer } from './network/server.js';
 import { KEY, modelServer } from './page/model-server.js';
 import { redeclared } from './page/redeclared.js';
 import { answered, ask, askServer, choose, components, onlyAlert, open, panel, question, started, tab } from './page/visit.js';
@@ -197,6 +197,20 @@ test('card_4_a_component_in_javascript_that_imports_wasi_is_dropped_and_used', a
   // The clock stands still during a call, at the time at which it began.
   assert.ok(Date.parse(answer) >= before && Date.parse(answer) <= Date.now(), `${answer}, after ${new Date(before).toISOString()}`);
 });
+
+test('card_4_a_component_that_imports_what_its_worker_does_not_have_is_not_loaded', async (t) => {
+  const page = await visitor(t);
+  const buffer = replaced(await readFile(`${components}/clock.wasm`), 'wasi:random/insecure-seed', 'wasi:rundom/insecure-seed');
+  await choose(page, { name: 'clock.wasm', mimeType: 'application/wasm', buffer });
+  await page.getByRole('button', { name: 'Load with this grant' }).click();
+  await onlyAlert(page, 'imports `wasi:rundom/insecure-seed`');
+  await page.getByText('None but the file tools').waitFor();
+});
+
+/** Bytes with one text in place of another one of the same length, wherever it is. */
+function replaced(bytes, text, other) {
+  return Buffer.from(bytes.toString('latin1').replaceAll(text, other), 'latin1');
+}
 
 test('card_4_a_component_that_asks_for_what_no_page_gives_is_refused_when_it_is_looked_at', async (t) => {
   const page = await visitor(t);

@@ -43,7 +43,7 @@ export function ComponentsPanel({ conversation, components, workspace }) {
         {components.loaded.map((component) => (
           <li class="card">
             <strong>{component.declaration.name}</strong> {component.declaration.version}
-            <p class="faint">{granted(component.grant)}. From the next prompt on, until this tab is closed.</p>
+            <p class="faint">{granted(component.grant)}. From the next prompt on, until this tab is closed or loaded anew.</p>
             <p class="faint">A call may take {limitsOf(component.declaration).seconds} s.</p>
             <button disabled={conversation.isRunning} onClick={() => components.remove(component)}>Remove {component.declaration.name}</button>
           </li>
@@ -63,7 +63,7 @@ function Missing({ missing: { name, secrets }, forget }) {
     <div class="note">
       <p>
         The page was loaded anew, and keeps no components: drop <strong>{name}</strong> again if you want to go on with it
-        {secrets.length > 0 && <>, and give it {secrets.map((secret) => <code>{secret}</code>)} again, which the page has not kept either</>}.
+        {secrets.length > 0 && `, and give it ${secrets.join(' and ')} again: values of secrets are not kept either`}.
       </p>
       <button onClick={forget}>Go on without {name}</button>
     </div>

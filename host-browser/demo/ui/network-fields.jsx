@@ -4,7 +4,7 @@ import { visible } from '../model/tool-input.js';
 /** What is given at first. */
 export const NOTHING = { requests: {}, secrets: {} };
 
-/** Bytes of the shortest secret: a shorter one could not be told from other text in an answer, and is not used (`PluginGrant`). */
+/** Bytes of the shortest secret: a shorter one could not be told from other text in an answer, and is not used. */
 const SHORTEST = 8;
 
 /** The origins that a component asks for, each with its methods: one that is a text alone stands for `GET`. */
@@ -21,16 +21,19 @@ export function askedRequests({ http = [] }) {
 export function networkGrant({ requests, secrets }, asked) {
   const given = ({ origin, methods }) => ({ origin, methods: methods.filter((method) => requests[requestOf(method, origin)]) });
   const http = askedRequests(asked).map(given).filter(({ methods }) => methods.length > 0);
-  const values = (asked.secrets ?? []).map(({ name, audience }) => [name, secrets[name]?.trim() ?? '', audience]).filter(([, value]) => value !== '');
-  for (const [name, value, audience] of values) {
+  const values = new Map();
+  for (const { name, audience } of asked.secrets ?? []) {
+    const value = secrets[name]?.trim() ?? '';
+    if (value === '') continue;
     if (new TextEncoder().encode(value).length < SHORTEST) {
-      throw new Error(`The value of ${name} is shorter than ${SHORTEST} bytes, and could not be found in answers: such a secret is not used.`);
+      throw new Error(`The value of ${name} is shorter than ${SHORTEST} bytes. Such a secret is not used: it could not be found in answers.`);
     }
     if (!http.some(({ origin }) => audience.includes(origin))) {
       throw new Error(`${name} is sent to ${audience.join(' and ')} only: allow requests there, too, or leave it empty.`);
     }
+    values.set(name, value);
   }
-  return { http, secrets: new Map(values) };
+  return { http, secrets: values };
 }
 
 export function NetworkFields({ asked, given: { requests, secrets }, give }) {
@@ -42,8 +45,8 @@ export function NetworkFields({ asked, given: { requests, secrets }, give }) {
         <Origin origin={origin} methods={methods} requests={requests} give={give} />
       ))}
       <p class="faint">
-        The page sends them, without cookies. It follows no redirect, and the server has to let this page read its answers (CORS): where
-        it does not, the component is told that it cannot be reached, and the timeline says why.
+        The page sends these requests, without cookies. It follows no redirect, and the server has to let this page read its answers
+        (CORS): where it does not, the component is told that it cannot be reached, and the timeline says why.
       </p>
       {(asked.secrets ?? []).map((secret) => <Secret secret={secret} secrets={secrets} give={give} />)}
     </>
