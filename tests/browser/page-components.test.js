@@ -61,6 +61,17 @@ visit('card_4_a_dropped_component_says_what_it_asks_for_and_has_what_it_was_gran
   await page.locator('.call.done').waitFor();
   await page.locator('.call.done summary').click();
   await page.locator('.call.done').getByText(/\d+ words, \d+ different/).waitFor();
+
+  // The same again, with the same grant, is another one: the session takes that.
+  await answered(page, 2);
+  await page.getByRole('button', { name: 'Remove words' }).click();
+  await drop(page, 'words.wasm', await readFile(`${components}/words.wasm`));
+  await workspace.selectOption('read');
+  await form.getByRole('button', { name: 'Load with this grant' }).click();
+  await page.getByText('Granted the workspace to read.').waitFor();
+  await page.getByRole('button', { name: 'Count the words of the README' }).click();
+  await answered(page, 3);
+  assert.deepEqual(await calls(page), ['CountWords failed', 'CountWords done', 'CountWords done']);
 });
 
 visit('card_4_a_hook_of_a_dropped_component_refuses_and_the_timeline_says_so', async (page) => {

@@ -17,13 +17,15 @@ after(() => site.close());
 
 const TOKEN = 'a-token-of-the-person';
 
-/** A tab in which nothing goes wrong. */
+/** A tab in which nothing goes wrong; `loads` says whether it has asked for a file whose name has this in it. */
 async function visitor(t) {
   const context = await site.visitor();
   t.after(() => context.close());
+  const asked = [];
+  context.on('request', (request) => asked.push(request.url()));
   const page = await tab(context, site.url);
   t.after(() => assert.deepEqual(page.faults, []));
-  return page;
+  return Object.assign(page, { loads: (name) => asked.some((url) => url.includes(name)) });
 }
 
 /** The component that sends requests, made for a server of the test. */
@@ -191,7 +193,11 @@ async function everythingKept() {
 test('card_4_a_component_in_javascript_that_imports_wasi_is_dropped_and_used', async (t) => {
   const page = await visitor(t);
   await choose(page, `${components}/clock.wasm`);
-  await load(page.getByRole('form', { name: 'clock asks' }));
+  const form = page.getByRole('form', { name: 'clock asks' });
+  await form.waitFor();
+  assert.equal(page.loads('/component-'), false, 'what makes and runs components was loaded before there was one');
+  await load(form);
+  assert.equal(page.loads('/component-in-worker'), true);
   const before = Date.now();
   const { answer } = await called(page, t, 'Now', {});
   // The clock stands still during a call, at the time at which it began.
