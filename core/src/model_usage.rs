@@ -53,6 +53,7 @@ impl ModelUsage {
                 web_search_requests: self.web_search_requests,
                 web_fetch_requests: 0,
             },
+            ..Usage::default()
         }
     }
 }

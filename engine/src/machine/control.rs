@@ -15,6 +15,7 @@ use super::{
     io::{Effect, Look, Seen},
     pending::{Looking, Pending, PreparedFor, Then},
 };
+use crate::settings::LoadedSettings;
 use crate::{
     models::resolved_model,
     protocol::{
@@ -25,7 +26,6 @@ use crate::{
         request::Request,
     },
 };
-use crate::settings::LoadedSettings;
 
 impl Engine {
     /// Handles a control request and replies: immediately, unless the reply has to wait for MCP servers.

@@ -28,7 +28,6 @@ use windlass_core::{
     tool::{ApprovedCommand, ResultBlock, ToolCall, ToolResult},
 };
 
-pub(crate) use self::exit::Exit;
 pub use self::time_limits::TimeLimits;
 use self::{
     execution::{Execution, Failure},

@@ -192,10 +192,12 @@ fn bash(launch: &Launch, resolved_config: &ResolvedConfig) -> Option<Arc<dyn Run
     use crate::bash::{Bash, TimeLimits};
     let variables = resolved_config.project_config.found.variables();
     let sandbox = &resolved_config.sandbox;
-    let variable = launch.variables.below(&variables);
-    let limits = TimeLimits::read(&variable);
-    let shown: Option<usize> =
-        variable("BASH_MAX_OUTPUT_LENGTH").and_then(|value| value.trim().parse().ok());
+    let (limits, shown) = {
+        let variable = launch.variables.below(&variables);
+        let shown = variable("BASH_MAX_OUTPUT_LENGTH");
+        let shown = shown.and_then(|bytes| bytes.trim().parse::<usize>().ok());
+        (TimeLimits::read(variable), shown)
+    };
     if variables.is_empty()
         && sandbox.is_none()
         && limits == TimeLimits::default()
