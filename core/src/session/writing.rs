@@ -1,6 +1,6 @@
 //! Writing the transcript of a thread: the chain of its entries, and those being written.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ pub(super) struct Line {
 #[serde(untagged)]
 enum LineMessage {
     Plain { role: Role, content: Vec<RawJson> },
-    Response(ApiMessage),
+    Response(Box<ApiMessage>),
 }
 
 impl Line {
@@ -117,7 +117,7 @@ impl Line {
 
     /// A complete response.
     pub(super) fn response(message: ApiMessage) -> Self {
-        Self::of(LineMessage::Response(message))
+        Self::of(LineMessage::Response(Box::new(message)))
     }
 
     /// Text that the engine adds for the model.

@@ -42,13 +42,26 @@ use crate::{
     web::{SideModels, WebTools},
 };
 
+/// How the model is reached.
+struct ModelAccess {
+    transport: Arc<dyn Transport>,
+    /// The value of `apiKeySource` in `system/init`.
+    key_source: &'static str,
+    /// Certificates that are trusted besides those of the system.
+    certificates: Vec<PathBuf>,
+}
+
 impl AgentBuilder {
     /// Checks everything and makes the agent. Connects to nothing and starts nothing.
     ///
     /// # Errors
     /// [`BuildError`]: the first thing that is wrong.
     pub fn build(mut self) -> Result<Agent, BuildError> {
-        let (transport, key_source, certificates) = self.reach_model()?;
+        let ModelAccess {
+            transport,
+            key_source,
+            certificates,
+        } = self.model_access()?;
         self.resumes.check(self.store.is_some())?;
         let mut spec = std::mem::take(&mut self.spec);
         spec.policy.persist = self.store.is_some();
@@ -187,13 +200,13 @@ impl AgentBuilder {
         })
     }
 
-    /// The transport to the model, the value of `apiKeySource` in `system/init`, and the certificates that are trusted besides
-    /// those of the system.
-    fn reach_model(
-        &mut self,
-    ) -> Result<(Arc<dyn Transport>, &'static str, Vec<PathBuf>), BuildError> {
+    fn model_access(&mut self) -> Result<ModelAccess, BuildError> {
         if let Some(transport) = self.transport.take() {
-            return Ok((transport, "none", Vec::new()));
+            return Ok(ModelAccess {
+                transport,
+                key_source: "none",
+                certificates: Vec::new(),
+            });
         }
         let is_elsewhere = self.base_url.is_some() || self.endpoint.is_some();
         let mut config = self.endpoint.take().unwrap_or_else(|| {
@@ -210,8 +223,11 @@ impl AgentBuilder {
             return Err(BuildError::MissingKey);
         }
         let endpoint = ModelEndpoint::new(&config)?;
-        let source = if has_key { "user" } else { "none" };
-        Ok((Arc::new(endpoint), source, config.extra_ca))
+        Ok(ModelAccess {
+            transport: Arc::new(endpoint),
+            key_source: if has_key { "user" } else { "none" },
+            certificates: config.extra_ca,
+        })
     }
 
     /// The tools that ask a model, whether they are offered or not.

@@ -102,9 +102,7 @@ impl Reading<'_> {
         }
         match name.as_str() {
             name if UNSEEN.contains(&name) => {
-                if !tag.self_closing {
-                    self.unseen = Some((name.to_owned(), 1));
-                }
+                self.unseen = (!tag.self_closing).then(|| (name.to_owned(), 1));
             }
             "title" if self.title.is_none() => self.title = Some(Title::default()),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
