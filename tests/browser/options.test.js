@@ -103,6 +103,7 @@ test('a prompt takes a signal and nothing else', async () => {
 test('what the model is asked for is what the options say', async () => {
   const asked = await requestOf({
     systemPrompt: ['One.', 'Two.'],
+    model: 'claude-opus-4-5', // a newer one thinks as much as it likes
     maxThinkingTokens: 2000,
     taskBudget: { total: 50_000 },
     tools: [note],

@@ -84,9 +84,11 @@ export class Editor {
   /** Closes the agent's input and waits for its end; gives its exit code. */
   async end() {
     const ended = new Promise((done) => this.#agent.once("exit", done));
-    this.#connection.close();
+    // It is listened to until then: it may have something to say at its end.
     this.#agent.stdin.end();
-    return ended;
+    const code = await ended;
+    this.#connection.close();
+    return code;
   }
 
   #ask(question) {

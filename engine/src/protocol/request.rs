@@ -553,7 +553,7 @@ mod tests {
         assert!(
             bogus
                 .text
-                .contains("acceptEdits, bypassPermissions, default"),
+                .contains("acceptEdits, auto, bypassPermissions, default"),
             "{bogus}"
         );
         let missing = error(r#"{"subtype":"stop_task"}"#);

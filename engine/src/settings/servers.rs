@@ -140,7 +140,7 @@ mod tests {
         );
         let left = person.to_raw().get().to_owned();
         assert!(
-            left.contains("1.0") && left.contains(r#""z": []"#),
+            left.contains("1.0") && left.contains(r#""z":[]"#),
             "{left}"
         );
         let mut wrong = RawObject::parse(r#"{"mcpServers": []}"#).unwrap();

@@ -60,7 +60,7 @@ fn conf_1_what_is_wrong_is_named_with_its_line_and_key() {
             "{\n\"permissions\": {\n\"defaultMode\": \"foo\"\n}\n}",
             3,
             "permissions.defaultMode",
-            "no mode",
+            "`plan`",
         ),
         ("{\n\n\"model\": 3}", 3, "model", "string"),
         (

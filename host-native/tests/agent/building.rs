@@ -54,7 +54,7 @@ fn without_a_way_to_a_model_nothing_is_built() {
 fn perm_10_an_unknown_name_in_tools_is_refused_with_the_names_there_are() {
     contains(
         &refused(some().tools(["Raed"])),
-        &["`Raed`", "Read, Write, Edit, Glob, Grep"],
+        &["`Raed`", "Read, Write, Edit, NotebookEdit, Glob, Grep"],
     );
 }
 

@@ -11,8 +11,8 @@ fn body(server: &ModelServer) -> Value {
     serde_json::from_slice(&server.requests()[0].body).unwrap()
 }
 
-/// The parts of the system prompt that a run with these flags sends.
-fn system(flags: &[&str], settings: Option<&str>) -> Vec<String> {
+/// What a run with these flags sends, with `${cwd}` in the place of its working directory.
+fn sent(flags: &[&str], settings: Option<&str>) -> Value {
     let server = saying(["Yes."]);
     let windlass = Windlass::asking(&server);
     if let Some(settings) = settings {
@@ -27,32 +27,32 @@ fn system(flags: &[&str], settings: Option<&str>) -> Vec<String> {
     }
     let done = windlass.run(&[&["-p", "Hi"], flags].concat());
     assert_eq!(done.stdout, "Yes.\n", "{done:?}");
-    let body = body(&server);
-    let parts = body["system"].as_array().cloned().unwrap_or_default();
     let place = windlass.workspace.path().canonicalize().unwrap();
-    parts
-        .iter()
-        .map(|part| {
-            part["text"]
-                .as_str()
-                .unwrap()
-                .replace(place.to_str().unwrap(), "${cwd}")
-        })
-        .collect()
+    let sent = body(&server).to_string();
+    serde_json::from_str(&sent.replace(place.to_str().unwrap(), "${cwd}")).unwrap()
+}
+
+/// The parts of the system prompt that a run with these flags sends.
+fn system(flags: &[&str], settings: Option<&str>) -> Vec<String> {
+    let sent = sent(flags, settings);
+    let parts = sent["system"].as_array().cloned().unwrap_or_default();
+    let text = |part: &Value| part["text"].as_str().unwrap().to_owned();
+    parts.iter().map(text).collect()
 }
 
 #[test]
 fn ctx_7_the_preset_tells_of_tools_tone_safety_and_place_and_an_addition_follows_it() {
     let preset = system(&["--append-system-prompt", "Answer in French."], None);
     let all = preset.join("\n");
-    for told in [
-        "# Tools",
-        "# Tone",
-        "# Safety",
-        "${cwd}",
-        std::env::consts::OS,
-    ] {
+    for told in ["# Tools", "# Tone", "# Safety"] {
         assert!(all.contains(told), "no {told} in {all}");
+    }
+    // The place stands in front of the conversation, whatever the system prompt is.
+    for flags in [&[][..], &["--system-prompt", ""]] {
+        let first = sent(flags, None)["messages"][0].to_string();
+        for told in ["${cwd}", std::env::consts::OS, DEFAULT_MODEL] {
+            assert!(first.contains(told), "no {told} in {first}");
+        }
     }
     assert_eq!(preset.last().unwrap(), "Answer in French.");
     // Without it there is nothing but what was said.

@@ -271,15 +271,15 @@ fn holds_a_key(text: &str) -> bool {
         || text.contains("canary-openai")
 }
 
-/// What was sent to the model server but for the header that is meant to hold the key.
+/// What was sent to the model server but for the headers that are meant to hold the key and the token.
 fn sent(model: &ModelServer) -> String {
     let mut sent = String::new();
+    let token = format!("Bearer {}", OTHERS[0].1);
     for request in model.requests() {
         sent.push_str(&String::from_utf8_lossy(&request.body));
-        let headers = request
-            .headers
-            .iter()
-            .filter(|(name, _)| name != "x-api-key");
+        let headers = request.headers.iter().filter(|(name, value)| {
+            name != "x-api-key" && (name != "authorization" || *value != token)
+        });
         sent.extend(headers.map(|(name, value)| format!("\n{name}: {value}")));
     }
     sent

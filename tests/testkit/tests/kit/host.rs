@@ -49,11 +49,11 @@ fn an_agent_test_reads_like_its_transcript() {
     assert_eq!(
         render(&messages),
         "\
-system init model=claude-sonnet-4-6 cwd=/work mode=default tools=[Add]
+system init model=claude-opus-5-5 cwd=/work mode=default tools=[Add]
 assistant tool_use Add toolu_1_1 {\"a\":1,\"b\":2}
 user tool_result toolu_1_1 \"3\"
 assistant text \"It is 3.\"
-result success turns=2 stop=end_turn cost=0.00021 tokens=20/10 \"It is 3.\"
+result success turns=2 stop=end_turn cost=0 tokens=20/10 \"It is 3.\"
 "
     );
     assert_eq!(host.verify(), Ok(()));
