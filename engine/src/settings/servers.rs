@@ -139,10 +139,7 @@ mod tests {
             Ok(false)
         );
         let left = person.to_raw().get().to_owned();
-        assert!(
-            left.contains("1.0") && left.contains(r#""z":[]"#),
-            "{left}"
-        );
+        assert!(left.contains("1.0") && left.contains(r#""z":[]"#), "{left}");
         let mut wrong = RawObject::parse(r#"{"mcpServers": []}"#).unwrap();
         assert!(
             set_server(&mut wrong, "a", config())

@@ -29,6 +29,7 @@ mod permissions;
 mod person;
 mod plain;
 mod plugin;
+mod plugin_args;
 mod prompt;
 mod question;
 mod record;

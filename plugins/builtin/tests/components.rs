@@ -34,7 +34,10 @@ fn tool_1_tool_2_tool_3_tool_4_tool_5_come_with_the_program() {
         .iter()
         .map(|tool| tool.name.as_str())
         .collect();
-    assert_eq!(names, ["Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep"]);
+    assert_eq!(
+        names,
+        ["Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep"]
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ await query.applyFlagSettings({
 });
 let messages = await conversation.turn("Now it has.");
 succeeded(messages, "5");
-assert.equal(init(messages).model, "claude-haiku-4-5");
+assert.equal(init(messages).model, "claude-haiku-5-5");
 assert(results(messages).toolu_3_1.is_error);
 assert.match(results(messages).toolu_4_1.text, /moin/);
 await query.applyFlagSettings({ model: null, permissions: null });

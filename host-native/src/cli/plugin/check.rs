@@ -12,8 +12,8 @@ use windlass_core::tool::Access;
 use super::declared_grants;
 use crate::cli::{
     Exit,
-    args::PluginCheckArgs,
     plain::{fit, one_line},
+    plugin_args::PluginCheckArgs,
     start_error::StartError,
 };
 

@@ -14,8 +14,8 @@ use super::{
     error::AuthorError,
 };
 use crate::cli::{
-    args::{PluginGrantArgs, PluginListArgs, RememberedScope, WorkspaceAccess},
     plain::one_line,
+    plugin_args::{PluginGrantArgs, PluginListArgs, RememberedScope, WorkspaceAccess},
 };
 
 /// Grants what the arguments name, in place of what was granted before, once a person agreed; with no arguments, says what the

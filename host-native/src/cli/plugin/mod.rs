@@ -24,8 +24,8 @@ use self::error::AuthorError;
 pub(crate) use self::language::Language;
 use super::{
     Exit,
-    args::{PluginBuildArgs, PluginCommand, PluginListArgs},
     plain::{grouped, one_line},
+    plugin_args::{PluginBuildArgs, PluginCommand, PluginListArgs},
     start_error::StartError,
     terminal::Stage,
 };

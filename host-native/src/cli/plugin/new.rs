@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use super::{error::AuthorError, language::Language, templates};
-use crate::cli::args::PluginNewArgs;
+use crate::cli::plugin_args::PluginNewArgs;
 
 /// The longest name of a plugin in bytes.
 const LONGEST: usize = 64;

@@ -9,7 +9,7 @@ use super::{
     error::AuthorError,
     grant::{file, had},
 };
-use crate::cli::{args::PluginRevokeArgs, plain::one_line};
+use crate::cli::{plain::one_line, plugin_args::PluginRevokeArgs};
 
 /// Takes back what a component has, once a person agreed. What it remembered stays in its folder; nothing else gets it.
 ///

@@ -14,7 +14,7 @@ use std::{
 
 use self::case::Case;
 use super::{build, error::AuthorError};
-use crate::cli::{Exit, args::PluginTestArgs};
+use crate::cli::{Exit, plugin_args::PluginTestArgs};
 
 /// Builds the plugin and runs its tests.
 ///
