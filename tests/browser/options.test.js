@@ -118,7 +118,7 @@ test('what the model is asked for is what the options say', async () => {
   assert.ok(whole.system.length > 0 && JSON.stringify(whole.system).includes('Last.'));
   assert.notDeepEqual(apart.system, whole.system);
   assert.equal((await requestOf({ thinking: { type: 'adaptive', display: 'omitted' } })).thinking.display, 'omitted');
-  assert.deepEqual((await requestOf({ maxThinkingTokens: 0 })).thinking?.type ?? 'disabled', 'disabled');
+  assert.deepEqual((await requestOf({ model: 'claude-opus-4-6', maxThinkingTokens: 0 })).thinking?.type ?? 'disabled', 'disabled');
   const planned = await requestOf({ permissionMode: 'plan', planModeInstructions: 'Ask three questions.' });
   assert.match(JSON.stringify(planned.messages), /Ask three questions\./);
 });
