@@ -134,6 +134,7 @@ test('card_4_a_server_that_cannot_be_reached_or_meant_is_told_and_sessions_go_on
     [{ name: 'other', url: 'docs.example.com' }, 'begins with https:// or http://'],
     [{ name: 'other', url: 'https://me:secret@docs.example.com/' }, 'no name and password'],
     [{ name: 'other', url: 'http://docs.example.com/', header: 'X-Key', value: 'x' }, 'by https, or to this machine'],
+    [{ name: 'other', url: 'http://127.0.0.1.example.com/', header: 'X-Key', value: 'x' }, 'by https, or to this machine'],
     [{ name: 'other', url: closed.url, header: 'Cookie', value: 'x' }, 'do not let pages send the header Cookie'],
     [{ name: 'other', url: closed.url, header: 'no name', value: 'x' }, 'cannot be a header'],
   ];

@@ -134,7 +134,7 @@ function checkedUrl(text) {
 function checkedHeader(url, header, value) {
   if (!header || !value) throw new Error('A header has a name and a value.');
   const { protocol, hostname } = new URL(url);
-  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
   if (protocol !== 'https:' && !isHere) {
     throw new Error('What a header says is sent by https, or to this machine: everybody on the way reads it by http.');
   }
