@@ -10,3 +10,8 @@ export function joined(pieces) {
   }
   return bytes;
 }
+
+/** Whether two arrays have the same bytes. */
+export function isSame(a, b) {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,4 +1,5 @@
 /** The requests of one run, which begins again for each of them: none is sent twice. */
+import { isSame } from './bytes.js';
 import { MOST_REQUESTS, tooMany } from './component-network.js';
 
 /** Ends an attempt that asked for an answer that is not there yet; the next one finds it. */
@@ -39,7 +40,7 @@ export class RecordedRequests {
       this.#waiting = { request, added, text: spelled(request, added) };
       throw new NotAnswered('a request is sent first');
     }
-    if (known.text !== spelled(request, added) || !isSame(known.request.body, request.body)) {
+    if (known.text !== spelled(request, added) || !areSame(known.request.body, request.body)) {
       throw (this.#fault = new Error('it sent another request when it was run again, from the beginning, to get an answer'));
     }
     this.#asked += 1;
@@ -70,6 +71,6 @@ function spelled({ method, url, headers }, added = []) {
   return JSON.stringify([method, url, headers.map(({ name, value }) => [name, value]), secrets]);
 }
 
-function isSame(pieces, others) {
-  return pieces.length === others.length && pieces.every((piece, i) => piece.length === others[i].length && piece.every((byte, at) => byte === others[i][at]));
+function areSame(pieces, others) {
+  return pieces.length === others.length && pieces.every((piece, i) => isSame(piece, others[i]));
 }

@@ -3,7 +3,7 @@
  *
  * What a store promises is written down at `SessionStore` in `index.d.ts`; `checkStore` of the test kit shows whether one keeps it.
  */
-import { joined } from './bytes.js';
+import { isSame, joined } from './bytes.js';
 
 /** The most characters or bytes of a piece: databases limit what they keep under one key. */
 const LONGEST_PIECE = 512 * 1024;
@@ -208,7 +208,7 @@ async function push(tx, log, added) {
 }
 
 function same(a, b) {
-  return a === b || (a?.length === b?.length && a.every((byte, index) => byte === b[index]));
+  return a === b || (a !== undefined && b !== undefined && isSame(a, b));
 }
 
 /** As the engine writes it: SHA-256 in hexadecimal digits. */
