@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use windlass_core::permission::Source;
 
 use super::Engine;
-use crate::protocol::reply::{Reply, ReplyError};
+use crate::protocol::{
+    initialize,
+    reply::{Reply, ReplyError},
+};
 
 impl Engine {
     pub(super) fn settings(&self) -> Value {
@@ -26,7 +29,7 @@ impl Engine {
     pub(super) fn models(&self) -> Reply {
         let prepared = self.prepared.as_ref();
         let models = prepared.map(|it| it.models());
-        Reply::with(json!({"models": models.unwrap_or_default()}))
+        Reply::with(json!({"models": initialize::models(&models.unwrap_or_default())}))
     }
 
     pub(super) fn permission_rules(&self) -> Value {

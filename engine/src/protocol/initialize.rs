@@ -9,7 +9,7 @@ use windlass_core::{
     agent::{AgentDefinition, AgentProfile},
     context::{PlanReminder, SystemPrompt},
     hook::{FailurePolicy, HookEvent, HookMatcher, Matcher, timeout_from_seconds},
-    initialization::Initialization,
+    initialization::{Initialization, ModelInfo},
     output::{OutputFormat, PlainText},
     permission::Mode,
 };
@@ -271,6 +271,17 @@ pub struct ReplyFacts {
     pub token_source: &'static str,
 }
 
+/// The models that can be chosen, as every reply lists them.
+#[must_use]
+pub fn models(offered: &[ModelInfo]) -> Value {
+    let mut models = serde_json::to_value(offered).unwrap_or_default();
+    // No model judges calls in the mode `auto`, so that it does not depend on the model.
+    for model in models.as_array_mut().into_iter().flatten() {
+        model["supportsAutoMode"] = true.into();
+    }
+    models
+}
+
 /// The payload of the reply.
 #[must_use]
 pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -> Value {
@@ -278,18 +289,10 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
         Ok(Value::Object(reply)) => reply,
         _ => Map::new(),
     };
-    // No model judges calls in the mode `auto`, so that it does not depend on the model.
-    for model in reply
-        .get_mut("models")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
-        model["supportsAutoMode"] = true.into();
-    }
     let mut set = |name: &str, value: Value| {
         reply.insert(name.to_owned(), value);
     };
+    set("models", models(&offers.models));
     let mut account = serde_json::to_value(&offers.account).unwrap_or_default();
     account["tokenSource"] = facts.token_source.into();
     account["apiProvider"] = "firstParty".into();
