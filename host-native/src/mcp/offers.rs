@@ -101,6 +101,8 @@ impl Connection {
             Err(Failure::Listing(ServiceError::McpError(error))) => {
                 Err(format!("{what}: {}", error.message))
             }
+            Err(Failure::Listing(error)) => Err(format!("{what}: {error}")),
+            Err(Failure::Endless(reason)) => Err(format!("{what}: {reason}")),
             Err(failure) => Err(format!("{what}: {failure}")),
         }
     }
