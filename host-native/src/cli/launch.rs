@@ -1,6 +1,6 @@
 //! Builds an engine's launch options from flags and environment.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use windlass::engine::{Launch, ProjectTrust, read_servers, tool_names};
 use windlass_core::{
@@ -22,6 +22,19 @@ use super::{
 
 /// Names the time that a model server may send no content, in milliseconds.
 const IDLE_VARIABLE: &str = "CLAUDE_STREAM_IDLE_TIMEOUT_MS";
+
+/// The working directory, links resolved, and the launch options of an engine there without any flag.
+///
+/// # Errors
+/// [`StartError`]: the directory is gone, or a variable is malformed.
+pub(super) fn here() -> Result<(Launch, PathBuf), StartError> {
+    let cwd = fs::canonicalize(".").map_err(|error| StartError::File {
+        what: "the working directory",
+        path: ".".into(),
+        reason: error.to_string(),
+    })?;
+    Ok((Launch::with_flags(Flags::default(), variable)?, cwd))
+}
 
 /// The launch options for these flags. `wants_partial`: the model's stream is shown as it arrives. `has_person`:
 /// somebody can be asked.

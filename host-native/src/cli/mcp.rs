@@ -1,20 +1,19 @@
 //! `windlass mcp`: the servers of this folder, in the files in which the official program keeps them.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use windlass::{
     core::RawJson,
-    engine::Launch,
     mcp::{ConfigError, ServerConfig},
     settings::{ServerScope, ServersOfFiles, is_trusted},
 };
-use windlass_engine::protocol::flags::Flags;
 
 use super::{
     Exit,
     keys::variable,
+    launch::here,
     mcp_args::{
         McpAddArgs, McpAddJsonArgs, McpCommand, McpRemoveArgs, McpTestArgs, ScopeArg, TransportArg,
     },
@@ -61,12 +60,7 @@ struct Configured {
 
 impl Folder {
     fn here() -> Result<Self, StartError> {
-        let cwd = fs::canonicalize(".").map_err(|error| StartError::File {
-            what: "the working directory",
-            path: ".".into(),
-            reason: error.to_string(),
-        })?;
-        let launch = Launch::with_flags(Flags::default(), variable)?;
+        let (launch, cwd) = here()?;
         Ok(Self {
             is_trusted: is_trusted(&launch.config, launch.home.as_deref(), &cwd),
             files: ServersOfFiles::of(launch.config, launch.home, cwd),

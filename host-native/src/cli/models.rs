@@ -1,9 +1,6 @@
 //! `windlass models`: the models that are known by name, with prices and limits.
 
-use std::{
-    fs,
-    io::{self, Write as _},
-};
+use std::fs;
 
 use serde_json::json;
 use windlass_core::{
@@ -12,7 +9,7 @@ use windlass_core::{
 };
 use windlass_engine::models::ModelTable;
 
-use super::{Exit, args::ModelsArgs, start_error::StartError};
+use super::{Exit, args::ModelsArgs, start_error::StartError, terminal::Stage};
 
 /// Prints the table.
 ///
@@ -36,7 +33,7 @@ pub(super) fn models(args: &ModelsArgs) -> Result<Exit, StartError> {
         true => as_json(table, &spec),
         false => as_table(table, &spec),
     };
-    Ok(match io::stdout().write_all(text.as_bytes()) {
+    Ok(match Stage::stdout().write(&text) {
         Ok(()) => Exit::Done,
         Err(_) => Exit::PipeClosed,
     })

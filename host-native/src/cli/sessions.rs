@@ -1,19 +1,17 @@
 //! `windlass sessions`: the stored sessions of this folder.
 
-use std::{fs, path::PathBuf, time::SystemTime};
+use std::{path::PathBuf, time::SystemTime};
 
 use windlass::{
     core::{UnixMillis, Uuid},
-    engine::Launch,
     store::{FileStore, Said, SendStore as _, StoredSession, Summary, said},
 };
-use windlass_engine::protocol::flags::Flags;
 
 use super::{
     Exit,
     args::SessionsCommand,
     call::input_in_short,
-    keys::variable,
+    launch::here,
     plain::{clean, fit, one_line},
     start_error::StartError,
     terminal::Stage,
@@ -51,12 +49,7 @@ struct Folder {
 
 impl Folder {
     fn here() -> Result<Self, StartError> {
-        let cwd = fs::canonicalize(".").map_err(|error| StartError::File {
-            what: "the working directory",
-            path: ".".into(),
-            reason: error.to_string(),
-        })?;
-        let launch = Launch::with_flags(Flags::default(), variable)?;
+        let (launch, cwd) = here()?;
         let store = FileStore::new(&launch.config, &cwd);
         Ok(Self { store, cwd })
     }
