@@ -1,15 +1,18 @@
 /** windlass in JavaScript: an agent inside a page, a Node program or an edge worker. */
 import type { FileSystem } from './file-system.js';
+import type { HookCallbackMatcher, HookEvent } from './hook-events.js';
 import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
-import type { Message, ResultMessage } from './messages.js';
+import type { Message, PromptMessage, ResultMessage } from './messages.js';
 import type { Plugin } from './plugin.js';
 import type { SessionSnapshot, SessionStore } from './stored-sessions.js';
 import type { Tool } from './tool.js';
 
 export * from './file-system.js';
+export * from './hook-events.js';
 export * from './mcp-server.js';
 export * from './messages.js';
 export * from './plugin.js';
+export * from './sdk-types.js';
 export * from './stored-sessions.js';
 export * from './tool.js';
 
@@ -63,7 +66,7 @@ export interface AgentOptions {
    */
   pluginSecret?: (name: string, use: { plugin: string; origin: string }) => string | undefined | Promise<string | undefined>;
   /** Callbacks at events, as in the TypeScript Agent SDK. What a callback throws is reported, and the run goes on. */
-  hooks?: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
+  hooks?: { [Event in HookEvent]?: HookCallbackMatcher<Event>[] };
   /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */
   includeHookEvents?: boolean;
   /** The files that the tools of plugins, and the shell of `windlass/shell`, work on; an empty tree in memory if left out. */
@@ -117,7 +120,7 @@ export interface AgentOptions {
     | { type: 'enabled'; budgetTokens?: number; display?: 'summarized' | 'omitted' }
     | { type: 'disabled' };
   /** How much the model does for an answer. */
-  effort?: 'low' | 'medium' | 'high' | 'max';
+  effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   /** Names of features that the server is asked for (`anthropic-beta`). */
   betas?: string[];
   /** Whether responses are streamed; default yes. */
@@ -203,51 +206,6 @@ export interface RetryPolicy {
   /** Wait as long as the server asks for; default yes. */
   honourRetryAfter?: boolean;
 }
-
-/** An event of a session at which hooks run (Agent SDK reference, `HookEvent`). */
-export type HookEvent =
-  | 'PreToolUse'
-  | 'PostToolUse'
-  | 'PostToolUseFailure'
-  | 'PostToolBatch'
-  | 'Notification'
-  | 'UserPromptSubmit'
-  | 'UserPromptExpansion'
-  | 'SessionStart'
-  | 'SessionEnd'
-  | 'Stop'
-  | 'StopFailure'
-  | 'SubagentStart'
-  | 'SubagentStop'
-  | 'PreCompact'
-  | 'PostCompact'
-  | 'PermissionRequest'
-  | 'PermissionDenied'
-  | 'Setup'
-  | 'TeammateIdle'
-  | 'TaskCompleted'
-  | 'ConfigChange'
-  | 'WorktreeCreate'
-  | 'WorktreeRemove'
-  | 'InstructionsLoaded'
-  | 'CwdChanged';
-
-/** Hooks of one event (Agent SDK reference, `HookCallbackMatcher`). */
-export interface HookCallbackMatcher {
-  /** The tools that they run for, or what else the event is about; everything if left out. */
-  matcher?: string;
-  /** What runs then. */
-  hooks: HookCallback[];
-  /** How long each may take, in seconds; default 60. */
-  timeout?: number;
-}
-
-/** Gives the output of a hook (Agent SDK reference, `HookJSONOutput`); nothing means no opinion. */
-export type HookCallback = (
-  input: Record<string, unknown> & { hook_event_name: string; session_id: string; cwd: string },
-  toolUseID: string | undefined,
-  context: { signal: AbortSignal },
-) => Record<string, unknown> | void | Promise<Record<string, unknown> | void>;
 
 /** Decides about a call. What it throws denies the call. */
 export type CanUseTool = (
@@ -337,13 +295,18 @@ export type SessionOptions = Pick<
  * error that names it.
  */
 export function query(asked: {
-  prompt: Prompt | AsyncIterable<{ type: 'user'; message: { role: 'user'; content: Prompt } }>;
+  prompt: Prompt | AsyncIterable<PromptMessage>;
   options?: AgentOptions & { abortController?: AbortController };
 }): Query;
 
 /** The messages of a query, with what can be done meanwhile. */
 export interface Query extends AsyncIterableIterator<Message> {
+  /** Stops what is running; the messages end with those of the interruption. A query over a stream of prompts goes on with the next. */
   interrupt(): Promise<void>;
+  /** Ends the query at once: there are no further messages, and nothing is thrown. */
+  close(): Promise<void>;
+  /** The same, at the end of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
   setPermissionMode(mode: PermissionMode): Promise<void>;
   setModel(model?: string): Promise<void>;
   stopTask(id: string): Promise<void>;

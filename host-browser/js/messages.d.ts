@@ -1,5 +1,6 @@
 /** The messages of a run: the types of the TypeScript Agent SDK. */
-import type { HookEvent, PermissionMode } from './index.js';
+import type { HookEvent } from './hook-events.js';
+import type { PermissionMode, Prompt } from './index.js';
 import type { McpServerStatus } from './mcp-server.js';
 
 /** A message of the stream. Later versions may have further kinds: pass over those that you do not know. */
@@ -201,6 +202,15 @@ export interface UserMessage extends Common {
   isSynthetic?: boolean;
 }
 
+/** A prompt of a stream of prompts. What else it has is passed over. */
+export interface PromptMessage {
+  type: 'user';
+  message: { role: 'user'; content: Prompt };
+  parent_tool_use_id?: string | null;
+  session_id?: string;
+  uuid?: string;
+}
+
 /** An event of the model's stream as it came; only with `includePartialMessages`. */
 export interface StreamEventMessage extends Common {
   type: 'stream_event';
@@ -237,30 +247,47 @@ export interface RateLimitMessage extends Common {
 }
 
 /** The last message of a run. */
-export interface ResultMessage extends Common {
+export type ResultMessage = ResultSuccess | ResultError;
+
+/** What results have in common. */
+interface Ended extends Common {
   type: 'result';
-  subtype:
-    | 'success'
-    | 'error_max_turns'
-    | 'error_max_budget_usd'
-    | 'error_max_structured_output_retries'
-    | 'error_during_execution';
   is_error: boolean;
   duration_ms: number;
   /** Of it, what the model took. */
   duration_api_ms: number;
   num_turns: number;
-  /** The final text; only on success. */
-  result?: string;
-  /** The value that fits the schema of `outputFormat`. */
-  structured_output?: unknown;
-  /** What went wrong; only on an error. */
-  errors?: string[];
   stop_reason: string | null;
   total_cost_usd: number;
   usage: Usage;
   modelUsage: Record<string, ModelUsage>;
-  permission_denials: { tool_name: string; tool_use_id: string; tool_input: Record<string, unknown> }[];
+  permission_denials: PermissionDenial[];
+}
+
+/** A run that ended with a text. */
+export interface ResultSuccess extends Ended {
+  subtype: 'success';
+  /** The final text. */
+  result: string;
+  /** The value that fits the schema of `outputFormat`. */
+  structured_output?: unknown;
+  errors?: undefined;
+}
+
+/** A run that reached a limit or failed. */
+export interface ResultError extends Ended {
+  subtype: 'error_max_turns' | 'error_max_budget_usd' | 'error_max_structured_output_retries' | 'error_during_execution';
+  /** What went wrong. */
+  errors: string[];
+  result?: undefined;
+  structured_output?: undefined;
+}
+
+/** A call that was not allowed. */
+export interface PermissionDenial {
+  tool_name: string;
+  tool_use_id: string;
+  tool_input: Record<string, unknown>;
 }
 
 /** A block of the Messages API. Servers may send further kinds, which are kept as they are. */

@@ -1,15 +1,5 @@
 /** The options of an agent by their names: those that there are, and what is said about others. */
-
-/** Every option that {@link checkOptions} lets pass; `AgentOptions` in `index.d.ts` says what they mean. */
-export const OPTIONS = [
-  'additionalDirectories', 'agent', 'agents', 'allowDangerouslySkipPermissions', 'allowedTools', 'apiKey', 'askTools', 'baseUrl',
-  'betas', 'canUseTool', 'clock', 'continue', 'coreTools', 'cwd', 'dangerouslyAllowBrowser', 'disallowedTools', 'effort',
-  'environment', 'fallbackModel', 'fetch', 'files', 'forkSession', 'forwardSubagentText', 'freeWorkspaceReads', 'headers', 'hooks',
-  'includeHookEvents', 'includePartialMessages', 'maxBudgetUsd', 'maxThinkingTokens', 'maxTokens', 'maxTurns', 'mcpServers', 'model', 'onWarning',
-  'outputFormat', 'permissionMode', 'permissionPrompts', 'persistSession', 'planModeInstructions', 'pluginFetch', 'pluginLog', 'pluginSecret',
-  'plugins', 'prices', 'progressIntervalMs', 'promptSuggestions', 'resume', 'resumeDropsTurn', 'resumeSessionAt', 'retry', 'seed', 'sessionId', 'sessionStore',
-  'stream', 'systemPrompt', 'taskBudget', 'thinking', 'toolAliases', 'tools', 'toolTimeoutMs',
-];
+import { OPTIONS, wrongValues } from './option-values.js';
 
 /** Options of the TypeScript Agent SDK that have no meaning here, below the reason. */
 export const ELSEWHERE = {
@@ -51,19 +41,23 @@ export const EVENTS = [
 const AGENT = ['description', 'prompt', 'tools', 'disallowedTools', 'model', 'maxTurns', 'permissionMode'];
 
 /**
- * Whatever is no option is told, all of it at once: an option that had no effect could be a rule that nobody keeps.
+ * Whatever is no option, and what is no value of one, is told, all of it at once: what had no effect could be a rule that nobody keeps.
  *
  * @param {object} options those that are `undefined` count as left out
  */
 export function checkOptions(options) {
   const faults = given(options).filter((name) => !OPTIONS.includes(name)).map(unusable);
+  faults.push(...wrongValues(options));
   for (const [agent, definition] of Object.entries(options.agents ?? {})) {
-    const unknown = given(definition).filter((name) => !AGENT.includes(name));
+    const unknown = given(definition ?? {}).filter((name) => !AGENT.includes(name));
     faults.push(...unknown.map((name) => `the agent \`${agent}\` has a field \`${name}\`, which does nothing here${meant(name, AGENT)}`));
   }
   const events = Object.keys(options.hooks ?? {}).filter((event) => !EVENTS.includes(event));
   faults.push(...events.map((event) => `\`hooks\`: there is no occasion for \`${event}\` here${meant(event, EVENTS)}`));
   faults.push(...wrongTools(options.tools));
+  if (options.permissionMode === 'bypassPermissions' && !options.allowDangerouslySkipPermissions) {
+    faults.push('the mode `bypassPermissions` needs `allowDangerouslySkipPermissions: true` beside it');
+  }
   if (faults.length > 0) throw new Error(`the options of the agent cannot be used: ${faults.join('; ')}`);
 }
 
@@ -105,7 +99,7 @@ function unusable(name) {
 
 /** In the TypeScript Agent SDK `tools` are names. */
 function wrongTools(tools = []) {
-  if (!Array.isArray(tools)) return ['`tools` is a list of what `tool` makes'];
+  if (!Array.isArray(tools)) return []; // it was told what they are
   const names = tools.filter((tool) => typeof tool?.definition !== 'object');
   if (names.length === 0) return [];
   const given = JSON.stringify(names[0]);

@@ -12,8 +12,15 @@ export function query({ prompt, options = {} }) {
   const { signal } = abortController ?? {};
   if (abortController !== undefined && signal === undefined) throw new Error('`abortController` is no AbortController');
   const session = new Agent(rest).session();
-  const messages = isStream(prompt) ? answers(session, prompt, signal) : session.only(prompt, { signal });
+  const closing = new AbortController();
+  const messages = isStream(prompt) ? answers(session, prompt, signal, closing.signal) : session.only(prompt, { signal });
+  const close = async () => {
+    closing.abort();
+    await messages.return();
+  };
   return Object.assign(messages, {
+    close,
+    [Symbol.asyncDispose]: close,
     interrupt: () => session.interrupt(),
     setModel: (model) => session.setModel(model),
     setPermissionMode: (mode) => session.setPermissionMode(mode),
@@ -28,16 +35,19 @@ function isStream(prompt) {
   return typeof prompt?.[Symbol.asyncIterator] === 'function';
 }
 
-/** One answer after another, until the stream of prompts ends. */
-async function* answers(session, prompts, signal) {
+/** One answer after another, until the stream of prompts ends or the query is closed. */
+async function* answers(session, prompts, given, closing) {
   const stream = prompts[Symbol.asyncIterator]();
+  const signal = given ? AbortSignal.any([given, closing]) : closing;
   try {
     for (;;) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const { done, value } = await unlessAborted(stream.next(), signal);
       if (done) return;
       yield* session.prompt(contentOf(value), { signal });
     }
+  } catch (error) {
+    if (!closing.aborted) throw error;
   } finally {
     // Not waited for: a stream that waits for a person may take any time.
     Promise.resolve(stream.return?.()).catch(() => {});
@@ -52,7 +62,6 @@ function contentOf(prompt) {
 
 /** What is awaited, or the reason of the signal if that fires first. */
 async function unlessAborted(awaited, signal) {
-  if (!signal) return awaited;
   let stop;
   const aborted = new Promise((_, reject) => {
     stop = () => reject(signal.reason);

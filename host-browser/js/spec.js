@@ -77,7 +77,6 @@ function output(format) {
 
 /** Who is asked what nothing else decides, if anybody. */
 export function askerOf({ canUseTool, permissionPrompts = 'host' }) {
-  if (!['host', 'none'].includes(permissionPrompts)) throw new Error('`permissionPrompts` is "host" or "none"');
   return permissionPrompts === 'host' ? canUseTool : undefined;
 }
 

@@ -40,7 +40,7 @@ const GIVEN = {
 };
 
 test('every option is taken', async () => {
-  const { OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
+  const { OPTIONS } = await import(pathToFileURL(join(directory, 'option-values.js')));
   assert.deepEqual(Object.keys(GIVEN).sort(), [...OPTIONS].sort());
   for (const [name, value] of Object.entries(GIVEN)) {
     const sessionStore = new windlass.MemorySessionStore();
@@ -57,6 +57,24 @@ test('runs of hooks are messages unless they are not wanted', async () => {
   };
   assert.deepEqual(await told({}), ['hook_started', 'hook_response']);
   assert.deepEqual(await told({ includeHookEvents: false }), []);
+});
+
+test('a value that an option cannot have is told, all of them at once', () => {
+  const wrong = [
+    [{ maxTurns: NaN }, /`maxTurns` is a whole number from 1 on, not NaN/], [{ maxTurns: 0 }, /`maxTurns`.*not 0/],
+    [{ maxTurns: '5' }, /`maxTurns`.*not "5"/], [{ maxBudgetUsd: '1' }, /`maxBudgetUsd` is a number of US dollars/],
+    [{ maxBudgetUsd: Infinity }, /not Infinity/], [{ toolTimeoutMs: NaN }, /`toolTimeoutMs`/], [{ toolTimeoutMs: -5 }, /not -5/],
+    [{ canUseTool: 'yes' }, /`canUseTool` is a function, not "yes"/], [{ disallowedTools: 'Read' }, /`disallowedTools` is a list of texts, not "Read"/],
+    [{ baseUrl: new URL('https://a.example') }, /`baseUrl` is a text that is not empty, not an object \(URL\)/], [{ model: '' }, /`model`/],
+    [{ files: {} }, /`files` is a FileSystem/], [{ sessionStore: {} }, /`sessionStore` is a SessionStore/], [{ cwd: 'rel' }, /`cwd` is an absolute path/],
+    [{ additionalDirectories: ['x'] }, /absolute paths/], [{ effort: 'huge' }, /`effort` is one of "low".*not "huge"/], [{ seed: new Uint8Array(3) }, /32 bytes/],
+    [{ resume: null }, /`resume` is a text that is not empty, not null/], [{ hooks: { PreToolUse: [() => ({})] } }, /each matcher of PreToolUse is an object/],
+    [{ hooks: { PreToolUse: [{ hooks: ['x'] }] } }, /each matcher of PreToolUse/], [{ hooks: { PreToolUse: null } }, /`hooks` is an object with a list/],
+    [{ hooks: { Stop: [{ hooks: [() => ({})], timeout: -1 }] } }, /the `timeout` of Stop/], [{ agents: { scout: {} } }, /the agent `scout` needs a `description`/],
+    [{ permissionMode: 'bypassPermissions' }, /needs `allowDangerouslySkipPermissions: true`/], [{ continue: 'yes' }, /`continue` is true or false/],
+  ];
+  for (const [options, message] of wrong) assert.throws(() => new Agent(options), message, JSON.stringify(options));
+  assert.throws(() => new Agent({ maxTurns: 0, cwd: 'rel', banana: 1 }), /`banana`; `maxTurns` is .*; `cwd` is/);
 });
 
 test('an option that there is not is told, with the one that was meant', () => {
@@ -131,7 +149,7 @@ test('where nobody is to be asked, nobody is', async () => {
   });
   await agent.run('Go.');
   model.verify();
-  assert.throws(() => new Agent({ permissionPrompts: 'nobody' }), /"host" or "none"/);
+  assert.throws(() => new Agent({ permissionPrompts: 'nobody' }), /is one of "host", "none"/);
 });
 
 test('further directories count as the working directory does', async () => {
@@ -175,7 +193,8 @@ test('what the person might say next comes behind the result', async () => {
 });
 
 test('the guide has a place for every option, and for no other', async () => {
-  const { ELSEWHERE, OPTIONS } = await import(pathToFileURL(join(directory, 'options.js')));
+  const { ELSEWHERE } = await import(pathToFileURL(join(directory, 'options.js')));
+  const { OPTIONS } = await import(pathToFileURL(join(directory, 'option-values.js')));
   const guide = readFileSync(new URL('../../docs/browser.md', import.meta.url), 'utf8');
   const [section] = guide.slice(guide.indexOf('\n## Options\n')).split('\n## Tools\n');
   const firsts = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(\w+)`/g)]);

@@ -27,6 +27,31 @@ test('an abort ends a query that waits for its next prompt', async () => {
   assert.deepEqual(read, ['system', 'assistant', 'result']);
 });
 
+test('a query that is closed ends without an error, whatever it waits for', async () => {
+  for (const isStream of [true, false]) {
+    const { options } = await scripted([{ respond: 'One.' }]);
+    async function* prompts() {
+      yield said('First.');
+      await never();
+    }
+    const asking = new Promise((resolve) => {
+      options.fetch = isStream ? options.fetch : () => (resolve(), never());
+    });
+    const messages = query({ prompt: isStream ? prompts() : 'First.', options });
+    const read = [];
+    const reading = (async () => {
+      for await (const message of messages) {
+        read.push(message.type);
+        if (message.type === 'result') queueMicrotask(() => messages.close());
+      }
+    })();
+    if (!isStream) await asking.then(() => messages.close());
+    await reading;
+    assert.deepEqual(read, isStream ? ['system', 'assistant', 'result'] : ['system']);
+    await messages.close();
+  }
+});
+
 test('a query that has ended leaves its session to others', async () => {
   const sessionStore = new MemorySessionStore();
   const { options } = await scripted([{ respond: 'One.' }, { respond: 'Two.' }]);

@@ -9,16 +9,23 @@ import type {
   HookCallback,
   HookCallbackMatcher,
   HookEvent,
+  HookInput,
+  HookInputOf,
+  HookJSONOutput,
   Message,
   ModuleSource,
+  Options,
   PermissionMode,
   PermissionResult,
   PermissionUpdate,
   Prompt,
   Query,
+  PreToolUseHookInput,
   ResultMessage,
   RetryPolicy,
   Run,
+  SDKMessage,
+  SDKUserMessage,
   Session,
   SessionOptions,
 } from 'windlass';
@@ -54,6 +61,26 @@ export const options: AgentOptions = {
   clock,
   seed: new Uint8Array(32),
 };
+const guard: HookCallback = async (input) => {
+  if (input.hook_event_name !== 'PreToolUse') return {};
+  const path: string = input.tool_input.file_path;
+  return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: path === '/.env' ? 'deny' : 'ask' } };
+};
+export const hooked: Options = {
+  hooks: {
+    PreToolUse: [{ matcher: 'Write', hooks: [guard, async ({ tool_input: { to } }) => ({ suppressOutput: to === '' })] }],
+    SessionEnd: [{ hooks: [({ reason }) => console.log(reason.length)] }],
+  },
+  effort: 'xhigh',
+  abortController: new AbortController(),
+};
+export const submitted: HookCallback<'UserPromptSubmit'> = ({ prompt }: HookInputOf<'UserPromptSubmit'>) => {
+  const output: HookJSONOutput = prompt === '' ? { decision: 'block', reason: 'empty' } : { async: true };
+  return output;
+};
+// @ts-expect-error a decision that there is not
+export const wrong: HookJSONOutput = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'maybe' } };
+
 // @ts-expect-error an option that there is not
 export const misspelt: AgentOptions = { modle: 'x' };
 // @ts-expect-error an event that there is not
@@ -110,4 +137,18 @@ export async function asked(): Promise<void> {
     yield { type: 'user' as const, message: { role: 'user' as const, content: 'Hello.' } };
   }
   for await (const message of query({ prompt: prompts() })) if (message.type === 'result') console.log(message.structured_output);
+  await single.close();
+}
+
+/** A program that was written for the TypeScript Agent SDK. */
+export async function ported(prompts: AsyncIterable<SDKUserMessage>): Promise<string> {
+  const canSee = (input: PreToolUseHookInput | HookInput): boolean => 'tool_name' in input;
+  await using messages = query({ prompt: prompts, options: { hooks: { PreToolUse: [{ hooks: [async (input) => ({ continue: canSee(input) })] }] } } });
+  for await (const message of messages) {
+    const kept: SDKMessage = message;
+    if (kept.type !== 'result') continue;
+    const text: string = kept.subtype === 'success' ? kept.result : kept.errors.join('\n');
+    return text;
+  }
+  return '';
 }
