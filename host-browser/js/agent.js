@@ -7,7 +7,7 @@ import { MemoryFileSystem } from './memory-file-system.js';
 import { checkOptions, optionsOfSession, signalOf } from './options.js';
 import { KEEPS_QUESTIONS, Session } from './session.js';
 import { askerOf, specOf } from './spec.js';
-import { keep } from './stored-sessions.js';
+import { checkedSnapshot, keep } from './stored-sessions.js';
 import { Session as Core, init, version } from './wasm.js';
 
 /** How long a tool may take when nothing else is said: two minutes. */
@@ -102,11 +102,12 @@ export class Agent {
    * @param {{ sessionId: string, messageId: string, transcript: string }} snapshot what `snapshot` of a session gave
    * @returns {Promise<Session>}
    */
-  async restore({ sessionId, messageId, transcript }) {
+  async restore(snapshot) {
     const { sessionStore } = this.#options;
     if (!sessionStore) throw new Error('`restore` needs a `sessionStore`, in which the session goes on: `new MemorySessionStore()` will do');
+    const { sessionId, messageId, lines } = checkedSnapshot(snapshot); // before anything is written
     const isKept = (await sessionStore.load(sessionId)) !== undefined;
-    if (!isKept) await keep(sessionStore, sessionId, transcript.split('\n').filter(Boolean));
+    if (!isKept) await keep(sessionStore, sessionId, lines);
     return this.session({ resume: sessionId, resumeSessionAt: messageId, forkSession: isKept });
   }
 }

@@ -19,13 +19,12 @@ export class IndexedDbSessionStore extends DatabaseStore {
 
   /** Opens the sessions under a name, which other pages of the same origin can open as well. */
   static async open(name = 'windlass') {
-    if (typeof indexedDB === 'undefined') {
-      throw new Error('there is no IndexedDB here: use a MemorySessionStore, or a store of your own');
-    }
+    const database = storage();
+    if (database === undefined) throw new Error('there is no IndexedDB here: use a MemorySessionStore, or a store of your own');
     if (!globalThis.navigator?.locks) {
       throw new Error('there are no Web Locks here, without which two tabs would write to one session: pages have them when served by https or from localhost');
     }
-    const request = indexedDB.open(name, 1);
+    const request = opening(database, name);
     request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
     const connection = await answered(request, `the browser does not open its storage (${name})`);
     // A page that deletes the database must not wait for this one.
@@ -37,6 +36,27 @@ export class IndexedDbSessionStore extends DatabaseStore {
     super.close();
     this.#connection.close();
   }
+}
+
+/** A page whose storage is blocked may be refused already when it looks for it. */
+function storage() {
+  try {
+    return globalThis.indexedDB;
+  } catch (error) {
+    throw blocked(error);
+  }
+}
+
+function opening(database, name) {
+  try {
+    return database.open(name, 1);
+  } catch (error) {
+    throw blocked(error);
+  }
+}
+
+function blocked(error) {
+  return new Error(`the browser gives this page no storage (${error.message}): allow it for this page, or use a MemorySessionStore`, { cause: error });
 }
 
 /** The transactions of a connection. */

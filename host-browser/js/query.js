@@ -14,12 +14,18 @@ export function query({ prompt, options = {} }) {
   const session = new Agent(rest).session();
   const closing = new AbortController();
   const messages = isStream(prompt) ? answers(session, prompt, signal, closing.signal) : session.only(prompt, { signal });
+  const stop = messages.return.bind(messages);
   const close = async () => {
     closing.abort();
-    await messages.return();
+    await stop();
+    await session.close(); // of a stream that nobody has begun to read, nothing else would
   };
   return Object.assign(messages, {
     close,
+    return: async () => {
+      await close();
+      return { done: true, value: undefined };
+    },
     [Symbol.asyncDispose]: close,
     interrupt: () => session.interrupt(),
     setModel: (model) => session.setModel(model),

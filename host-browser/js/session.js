@@ -100,17 +100,20 @@ export class Session {
 
   /** Changes the permission mode: `default`, `acceptEdits`, `auto`, `plan`, `dontAsk` or `bypassPermissions`. */
   async setPermissionMode(mode) {
-    (await this.#core).setPermissionMode(mode);
+    const checked = text('setPermissionMode', mode);
+    (await this.#core).setPermissionMode(checked);
   }
 
   /** Changes the model; without a name it is the one of the agent again. */
   async setModel(model) {
-    (await this.#core).setModel(model);
+    const checked = model === undefined ? model : text('setModel', model);
+    (await this.#core).setModel(checked);
   }
 
   /** Stops a background task by its id. */
   async stopTask(id) {
-    (await this.#core).stopTask(id);
+    const checked = text('stopTask', id);
+    (await this.#core).stopTask(checked);
   }
 
   /**
@@ -235,6 +238,12 @@ export class Session {
     this.#servers.over(this.#over);
     this.#current?.failed(this.#over);
   }
+}
+
+/** The argument of a method: what the core reads as one could not be anything else. */
+function text(method, value) {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new TypeError(`\`${method}\` takes a text that is not empty, not ${value === '' ? 'an empty one' : typeof value}`);
 }
 
 function ended() {

@@ -5,6 +5,8 @@ import { forked, init, summary } from './wasm.js';
 /** How many sessions are listed when nothing else is said. */
 const LISTED = 100;
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /**
  * Lists sessions, those that were written to last first.
  *
@@ -84,6 +86,31 @@ export async function forkSession(sessionId, options) {
 export function snapshotOf(sessionId, transcript) {
   const last = forked(sessionId, transcript, sessionId).at(-1);
   return { sessionId, messageId: last && JSON.parse(last).uuid, transcript };
+}
+
+/** What a snapshot says, if it is one: it may come from anywhere. */
+export function checkedSnapshot(snapshot) {
+  const { sessionId, messageId, transcript } = snapshot ?? {};
+  if (!UUID.test(sessionId)) throw notOne('its `sessionId` is no UUID');
+  if (typeof transcript !== 'string') throw notOne('its `transcript` is no text');
+  if (messageId !== undefined && typeof messageId !== 'string') throw notOne('its `messageId` is no text');
+  const lines = transcript.split('\n').filter(Boolean);
+  const wrong = lines.findIndex((line) => !isEntry(line));
+  if (wrong >= 0) throw notOne(`line ${wrong + 1} of its \`transcript\` is no entry of a session`);
+  if (lines.length === 0) throw notOne('its `transcript` is empty');
+  return { sessionId, messageId, lines };
+}
+
+function isEntry(line) {
+  try {
+    return typeof JSON.parse(line)?.type === 'string';
+  } catch {
+    return false;
+  }
+}
+
+function notOne(reason) {
+  return new Error(`this is no snapshot of a session: ${reason}`);
 }
 
 /** Keeps the lines of a new session. */

@@ -1,6 +1,12 @@
 /** Tools that are functions of the embedder. */
 import { inputSchema } from './input-schema.js';
 
+/** What makes an object a result. */
+const RESULT = ['content', 'structured', 'structuredContent', 'isError'];
+
+/** Names of tools that the Messages API takes. */
+const NAME = /^[A-Za-z0-9_-]{1,128}$/;
+
 /**
  * A tool: a definition and the function that answers its calls.
  *
@@ -13,6 +19,8 @@ import { inputSchema } from './input-schema.js';
  * @param {object} [extras] `annotations`, `paths`, `commandParam`, `retry`, `timeoutMs`
  */
 export function tool(name, description, schema, handler, extras = {}) {
+  if (typeof name !== 'string' || !NAME.test(name)) throw new Error(`a tool cannot be called ${JSON.stringify(name)}: names have 1 to 128 letters, digits, \`_\` and \`-\``);
+  if (typeof handler !== 'function') throw new Error(`the tool ${name} has no handler: the function that answers its calls comes behind the schema`);
   const { json, parse } = inputSchema(name, schema);
   const { commandParam = null } = extras;
   return {
@@ -32,7 +40,7 @@ export function tool(name, description, schema, handler, extras = {}) {
     },
     async call(call, { signal, progress, effectId, judgedLine }) {
       const input = commandParam === null ? call.input : { ...call.input, [commandParam]: approvedCommand(call, commandParam, judgedLine) };
-      return toCore(await handler(await parse(input), { signal, progress, effectId, asWritten: call.input }));
+      return toCore(name, await handler(await parse(input), { signal, progress, effectId, asWritten: call.input }));
     },
   };
 }
@@ -56,15 +64,30 @@ export function approvedCommand(call, field, judgedLine) {
   throw new Error(`The call of ${call.name} says nothing about what of its command was approved, so nothing was run.`);
 }
 
-/** What a handler gave, in the form the core reads. */
-function toCore(given) {
-  const { content = '', isError = false, structured, structuredContent } = typeof given === 'string' ? { content: given } : (given ?? {});
+/** What a handler gave, in the form the core reads; of one that gave nothing, an empty text. */
+function toCore(tool, given) {
+  const { content = '', isError = false, structured, structuredContent } = typeof given === 'string' ? { content: given } : resultOf(tool, given ?? {});
   return {
     content: typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(block),
     is_error: isError,
     structured: structured ?? structuredContent ?? null,
     observed: [],
   };
+}
+
+/** What is no result would be an empty one: neither the model nor anybody else would know that something was given. */
+function resultOf(tool, given) {
+  const isResult = typeof given === 'object' && RESULT.some((field) => field in given);
+  const { content = '' } = given;
+  const hasBlocks = Array.isArray(content) && content.every((block) => typeof block?.type === 'string');
+  const isEmpty = typeof given === 'object' && Object.keys(given).length === 0 && !(given instanceof Date) && !Array.isArray(given);
+  if (isEmpty || (isResult && (typeof content === 'string' || hasBlocks))) return given;
+  throw new Error(`the tool ${tool} gave ${kindOf(given)} in place of a result: a handler gives a text, or \`{ content }\` with a text or content blocks`);
+}
+
+function kindOf(value) {
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? `an object with ${Object.keys(value).join(', ') || 'nothing in it'}` : `a ${typeof value}`;
 }
 
 /** Images as MCP has them, in the words of the Messages API. */

@@ -271,7 +271,7 @@ test('a request carries the key, the path and the headers of the agent', async (
 test('options that make no sense are refused, and say why', async () => {
   const twice = tool('Same', '', OBJECT, () => '');
   assert.throws(() => new Agent({ tools: [twice, twice] }), /two tools are called Same/);
-  await assert.rejects(new Agent({ permissionMode: 'bypassPermissions' }).run('Hi.'), /allow_bypass/);
+  assert.throws(() => new Agent({ permissionMode: 'bypassPermissions' }), /needs `allowDangerouslySkipPermissions: true`/);
   await assert.rejects(new Agent({ allowedTools: ['Read('] }).run('Hi.'), /parenthesis/);
   await assert.rejects(new Agent({}).run(7), /`prompt` must be/);
 });
@@ -301,4 +301,15 @@ test('the file tools work on the files of the agent', async () => {
   model.verify();
   assert.equal(result.result, 'It says one.');
   assert.equal(agent.files.readText('/notes/a.txt'), 'one\n');
+});
+
+test('what is changed in a session is a text', async () => {
+  const { agent } = await agentOf([{ respond: 'Done.' }]);
+  const session = agent.session();
+  await assert.rejects(session.setModel(5), /`setModel` takes a text that is not empty, not number/);
+  await assert.rejects(session.setModel(''), /not an empty one/);
+  await assert.rejects(session.setPermissionMode(null), /`setPermissionMode` takes a text/);
+  await assert.rejects(session.stopTask(undefined), /`stopTask` takes a text/);
+  assert.equal((await session.prompt('Go.').result()).result, 'Done.');
+  await session.close();
 });

@@ -52,6 +52,17 @@ test('a query that is closed ends without an error, whatever it waits for', asyn
   }
 });
 
+test('a query that nobody begins to read leaves its session to others', async () => {
+  const sessionStore = new MemorySessionStore();
+  const { options } = await scripted([{ respond: 'One.' }, { respond: 'Two.' }]);
+  const { session_id: resume } = await new windlass.Agent({ ...options, sessionStore }).run('First.');
+  async function* prompts() {
+    yield said('Never.');
+  }
+  await query({ prompt: prompts(), options: { ...options, sessionStore, resume } }).return();
+  assert.equal((await all(query({ prompt: 'Second.', options: { ...options, sessionStore, resume } }))).at(-1).result, 'Two.');
+});
+
 test('a query that has ended leaves its session to others', async () => {
   const sessionStore = new MemorySessionStore();
   const { options } = await scripted([{ respond: 'One.' }, { respond: 'Two.' }]);

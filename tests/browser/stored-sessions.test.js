@@ -173,6 +173,21 @@ test('card_4_what_needs_a_store_says_so', async () => {
   await assert.rejects(windlass.listSessions(), /`sessionStore` says where the sessions are/);
   await assert.rejects(windlass.listSessions({ dir: '/x', sessionStore: new MemorySessionStore() }), /`dir` has no meaning here/);
   const kept = await agentOf([{ respond: 'Never.' }], { sessionStore: new MemorySessionStore() });
+
+test('what is no snapshot is not restored, and nothing of it is kept', async () => {
+  const sessionStore = new MemorySessionStore();
+  const { agent } = await agentOf([{ respond: 'Never.' }], { sessionStore });
+  const sessionId = crypto.randomUUID();
+  const line = '{"type":"user"}\n';
+  for (const [snapshot, reason] of [
+    [null, /`sessionId` is no UUID/], [{ sessionId: '../../x', transcript: line }, /`sessionId` is no UUID/], [{ sessionId }, /`transcript` is no text/],
+    [{ sessionId, transcript: '' }, /`transcript` is empty/], [{ sessionId, transcript: `${line}not json\n` }, /line 2 of its `transcript`/],
+    [{ sessionId, transcript: line, messageId: 5 }, /`messageId` is no text/],
+  ]) {
+    await assert.rejects(agent.restore(snapshot), reason);
+  }
+  assert.deepEqual(await sessionStore.list(), []);
+});
   const empty = kept.agent.session();
   await assert.rejects(empty.snapshot(), /nothing has been said/);
   await empty.close();

@@ -113,3 +113,24 @@ test('schemas that cannot be told are refused, and say why', () => {
   assert.throws(of('text'), /is JSON Schema, or a schema of a library/);
   assert.throws(of(undefined), /is JSON Schema, or a schema of a library/);
 });
+
+test('what a handler gives is a result, or a failure that says what it gave', async () => {
+  const read = async (given) => (await called({}, [{}], () => given)).read[0];
+  const textOf = ({ content }) => (typeof content === 'string' ? content : content.map(({ text }) => text).join(''));
+  for (const given of [undefined, null, {}, 'so', { content: 'so' }, { content: [{ type: 'text', text: 'so' }] }, { structured: { a: 1 } }]) {
+    assert.ok(!(await read(given)).is_error, JSON.stringify(given));
+  }
+  for (const [given, words] of [
+    [5, /gave a number in place of a result/], [true, /a boolean/], [{ a: 1 }, /an object with a in place/], [[], /a list/], [new Date(0), /an object/],
+    [{ content: 5 }, /an object with content/], [{ content: [5] }, /an object with content/],
+  ]) {
+    const result = await read(given);
+    assert.ok(result.is_error, JSON.stringify(given));
+    assert.match(textOf(result), words);
+  }
+});
+
+test('a tool that no model could call, and one without a handler, is told', () => {
+  for (const name of ['', 'a b', 'x'.repeat(129), undefined]) assert.throws(() => tool(name, 'Looks.', {}, () => ''), /a tool cannot be called/);
+  assert.throws(() => tool('Look', 'Looks.', {}), /the tool Look has no handler/);
+});
