@@ -87,6 +87,20 @@ test('card_4_on_a_phone_a_question_comes_to_the_person', async () => {
   await context.close();
 });
 
+test('card_4_on_a_small_phone_a_question_is_seen_from_its_beginning', async () => {
+  const context = await site.visitor({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true });
+  const page = await tab(context, site.url);
+  await ask(page, 'Write a changelog');
+  const asked = question(page, 'Write');
+  await asked.getByRole('button', { name: 'Allow once' }).waitFor();
+  await page.waitForFunction(() => {
+    const heading = document.querySelector('.question :is(h2, h3)').getBoundingClientRect();
+    const seen = document.querySelector('#conversation .scroll').getBoundingClientRect();
+    return heading.top >= seen.top && heading.bottom <= seen.bottom;
+  });
+  await context.close();
+});
+
 test('card_4_the_page_runs_no_script_but_its_own', async () => {
   const context = await site.visitor();
   const page = await context.newPage();

@@ -93,21 +93,28 @@ function End({ message: { subtype, num_turns: turns, total_cost_usd: cost, durat
   return <p class="end">{how} · {turns} {turns === 1 ? 'turn' : 'turns'} · ${cost.toFixed(4)} in this session · {(ms / 1000).toFixed(1)} s</p>;
 }
 
-/** Keeps the end in view, unless the person has scrolled away from it. */
+/** Keeps the end in view, or the beginning of a question that does not fit, unless the person has scrolled away from it. */
 function useFollowed(what) {
   const end = useRef();
   const isAtEnd = useRef(true);
+  const placedAt = useRef(); // by the page, not by the person
   useEffect(() => {
     const scrolling = end.current.closest('.scroll');
     const moved = () => {
-      isAtEnd.current = scrolling.scrollHeight - scrolling.scrollTop - scrolling.clientHeight < 80;
+      const below = scrolling.scrollHeight - scrolling.scrollTop - scrolling.clientHeight;
+      isAtEnd.current = below < 80 || scrolling.scrollTop === placedAt.current;
     };
     scrolling.addEventListener('scroll', moved, { passive: true });
     return () => scrolling.removeEventListener('scroll', moved);
   }, []);
   useEffect(() => {
     const scrolling = end.current.closest('.scroll');
-    if (isAtEnd.current) scrolling.scrollTop = scrolling.scrollHeight;
+    if (!isAtEnd.current) return;
+    scrolling.scrollTop = scrolling.scrollHeight;
+    const [question] = scrolling.getElementsByClassName('question');
+    const hidden = question ? scrolling.getBoundingClientRect().top - question.getBoundingClientRect().top : 0;
+    if (hidden > 0) scrolling.scrollTop -= hidden;
+    placedAt.current = scrolling.scrollTop;
   }, what);
   return end;
 }

@@ -38,7 +38,8 @@ export function Composer({ conversation, offered }) {
           ref={box}
           rows={2}
           value={text}
-          placeholder="Say what is to be done. Enter sends, Shift+Enter begins a line."
+          placeholder="What is to be done?"
+          title="Enter sends, Shift+Enter begins a line"
           onInput={({ target }) => setText(target.value)}
           onKeyDown={pressed}
         />
