@@ -33,12 +33,13 @@ export function serve() {
   });
 }
 
-async function open({ core, code, declaration, grant, memory }) {
+async function open({ core, code, modules, declaration, grant, memory }) {
   await init(core);
   const load = fetch.bind(globalThis);
   closeWaysOut();
   const { instantiate } = await import(/* @vite-ignore */ /* webpackIgnore: true */ code);
-  const module = async (name) => WebAssembly.compile(withMemoryLimit(await readBytes(new URL(name, code), load), memory));
+  const bytesOf = (name) => modules?.get(name) ?? readBytes(new URL(name, code), load);
+  const module = async (name) => WebAssembly.compile(withMemoryLimit(await bytesOf(name), memory));
   return new Plugin(declaration, instantiate, module, grant, { wasi });
 }
 

@@ -2,6 +2,9 @@
 import { joined } from './bytes.js';
 import { leb128, sections } from './wasm-binary.js';
 
+/** How large a memory of a component may be where it declares nothing less, in bytes; as natively. */
+export const MOST_MEMORY = 256 << 20;
+
 const PAGE = 64 << 10;
 
 /** The section of a module's memories. */

@@ -32,7 +32,8 @@ export function granted(name, declared, grant) {
   const most = ACCESS.indexOf(declared.filesystem ?? 'none');
   const roots = Object.entries(grant.directories ?? {});
   if (grant.workspace) roots.unshift(['', grant.workspace]);
-  const within = roots.map(([path, access]) => {
+  if (most === 0 && roots.length > 0) refuse('files, for which it does not ask');
+  const files = roots.map(([path, access]) => {
     if (ACCESS.indexOf(access) < 1) refuse(`the access \`${access}\`: there are \`read\` and \`write\``);
     if (path !== '' && !path.startsWith('/')) refuse(`the directory \`${path}\`, whose path is not absolute`);
     return { path, access: ACCESS[Math.min(ACCESS.indexOf(access), most)] };
@@ -42,7 +43,6 @@ export function granted(name, declared, grant) {
     if (!declared.env?.includes(variable)) refuse(`the variable \`${variable}\`, for which it does not ask`);
   }
   if (grant.state && (declared.state ?? 'none') === 'none') refuse('state, for which it does not ask');
-  const files = most === 0 ? [] : within;
   const roles = new RoleDirectories(declared.directories ?? [], grant.roles ?? {}, files, refuse);
   const network = new NetworkGrant(declared.network, grant, refuse);
   return { roots: files, roles, env, state: Boolean(grant.state), network };

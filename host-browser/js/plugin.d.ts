@@ -61,7 +61,11 @@ export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' |
  * request is sent once, 128 of them in one call at most.
  */
 export class Plugin {
-  /** Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. */
+  /**
+   * Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. Where it asks to
+   * read and is granted to write, it reads. Its memories are as large as `module` lets them be: `loadComponent` of `windlass/components` and
+   * `WorkerPlugin` bound them.
+   */
   constructor(
     declaration: Declaration,
     instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,

@@ -15,9 +15,14 @@ export class WorkerPlugin extends Plugin {
    *
    * @param code the address of what `jco transpile --instantiation async` made of it; its core modules are beside
    * @param options `worker`: starts a Worker whose script calls `serve` of `windlass/component-worker`, where a bundler does not find that of the
-   *   package; `core`: `windlass/core.wasm`, compiled, where it is not beside the package
+   *   package; `core`: `windlass/core.wasm`, compiled, where it is not beside the package; `modules`: its core modules by their names, where they are not beside the code
    */
-  constructor(declaration: Declaration, code: string | URL, grant?: PluginGrant, options?: { worker?: () => Worker; core?: WebAssembly.Module });
+  constructor(
+    declaration: Declaration,
+    code: string | URL,
+    grant?: PluginGrant,
+    options?: { worker?: () => Worker; core?: WebAssembly.Module; modules?: Map<string, Uint8Array> },
+  );
   /** Ends the Worker. A later run has a new one. */
   close(): void;
 }

@@ -1,11 +1,9 @@
 /** Components that nobody trusts: each in a Worker of its own, which is ended when a run takes too long. */
 import { addressOf } from './assets.js';
 import { least } from './component-imports.js';
+import { MOST_MEMORY } from './memory-limit.js';
 import { Plugin, replaceAll } from './plugin.js';
 import { ServedFiles } from './worker-files.js';
-
-/** How large a memory may be where nothing less is declared, in bytes; as natively. */
-const MEMORY = 256 << 20;
 
 /** How long loading and compiling a component may take, in milliseconds. */
 const OPENING_MS = 60_000;
@@ -28,13 +26,14 @@ export class WorkerPlugin extends Plugin {
    * @param {object} declaration what {@link declarationOf} reads from the component
    * @param {string | URL} code the address of what jco made of it; its core modules are beside
    * @param {object} [grant] what it may reach: see `PluginGrant` in `plugin.d.ts`
-   * @param {{ worker?: () => Worker, core?: WebAssembly.Module }} [options] see `plugin.d.ts`
+   * @param {{ worker?: () => Worker, core?: WebAssembly.Module, modules?: Map<string, Uint8Array> }} [options] see `worker-plugin.d.ts`
    */
-  constructor(declaration, code, grant = {}, { worker = ownWorker, core } = {}) {
+  constructor(declaration, code, grant = {}, { worker = ownWorker, core, modules } = {}) {
     super(declaration, () => Promise.reject(new Error('this component runs in a Worker')), undefined, grant);
     const limits = declaration.limits ?? {};
     this.#makeWorker = worker;
-    this.#opening = { type: 'open', core, code: addressOf(code).href, declaration, grant, memory: least(limits.memory_bytes, MEMORY) };
+    const memory = least(limits.memory_bytes, MOST_MEMORY);
+    this.#opening = { type: 'open', core, code: addressOf(code).href, modules, declaration, grant, memory };
   }
 
   call({ name, observed, timeout_ms }, input, host) {

@@ -10,6 +10,8 @@ import { launch, launching } from './chromium.js';
 const PLACES = {
   package: pathToFileURL(`${process.env.WINDLASS_BROWSER ?? fileURLToPath(new URL('../../target/browser', import.meta.url))}/`),
   tests: new URL('./', import.meta.url),
+  jco: new URL('./', import.meta.resolve('@bytecodealliance/jco-transpile/component')),
+  shim: new URL('../browser/', import.meta.resolve('@bytecodealliance/preview2-shim/cli')),
   components: pathToFileURL(`${process.env.WINDLASS_TRANSPILED ?? '/nowhere'}/`),
 };
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };

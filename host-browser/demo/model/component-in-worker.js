@@ -1,7 +1,7 @@
 /** Starts dropped components. Several megabytes, which only those load who drop one. */
+import { transpileComponent } from 'windlass/components';
 import { WorkerPlugin } from 'windlass/worker-plugin';
 import { published } from './made-modules.js';
-import { CODE, transpiled } from './transpiled.js';
 
 /**
  * @param {Uint8Array} bytes
@@ -10,16 +10,17 @@ import { CODE, transpiled } from './transpiled.js';
  * @returns {Promise<{ plugin: WorkerPlugin, remove: () => Promise<void> }>} `remove` ends its Worker; no call may be running
  */
 export async function componentInWorker(bytes, declaration, grant) {
-  const code = await published(await transpiled(bytes));
+  const { code, files } = await transpileComponent(bytes);
+  const made = await published(files);
   try {
-    const plugin = new WorkerPlugin(declaration, code.url(CODE), grant, { worker });
+    const plugin = new WorkerPlugin(declaration, made.url(code), grant, { worker });
     const remove = async () => {
       plugin.close();
-      await code.remove();
+      await made.remove();
     };
     return { plugin, remove };
   } catch (error) {
-    await code.remove();
+    await made.remove();
     throw error;
   }
 }

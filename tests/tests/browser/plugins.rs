@@ -20,7 +20,7 @@ use windlass::{
 };
 use windlass_tests::artefacts;
 
-use crate::{chromium, node};
+use crate::{chromium, node, page};
 
 /// The plugins: a tool in JavaScript, a policy and an audit in Rust.
 const PLUGINS: [&str; 3] = ["words-js", "policy", "audit"];
@@ -266,6 +266,17 @@ fn card_5_components_in_python_have_wasi_in_javascript_as_granted() {
     test_components(
         "python-components.test.js",
         &["csv-python", "misbehaves-python"],
+    );
+}
+
+/// Components as files, which become JavaScript where they are loaded: in Node, and in a Worker of a page.
+#[test]
+fn card_5_a_component_is_loaded_as_it_is() {
+    let components = page::components();
+    let folder = components.path().to_owned();
+    node::test_in_newer(
+        "load-components.test.js",
+        [("WINDLASS_PAGE_COMPONENTS", folder)],
     );
 }
 
