@@ -16,7 +16,7 @@ pub struct EffectId {
     pub session: SessionId,
     /// The agent inside the session; 0 is the main thread.
     pub agent: u32,
-    /// The model response the effect belongs to, counted from 1 over the session's life.
+    /// The model response the effect belongs to: from 1 on, and larger for each further one over the session's life.
     pub turn: u32,
     /// The tool call in that response, counted from 1; 0 for effects of the turn as a whole.
     pub call: u32,

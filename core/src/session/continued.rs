@@ -66,6 +66,16 @@ impl Session {
         self
     }
 
+    /// Numbers responses and agents from behind this number on. The part of a transcript that a session continues does not say which
+    /// numbers are taken: a cut and a summary leave out responses, whose calls have run, and agents are not counted in it. An effect
+    /// would have the id of another one, and an agent the transcript of another one. For sessions that have not handled any input yet.
+    #[must_use]
+    pub fn numbering_after(mut self, taken: u32) -> Self {
+        self.main.turns.after(taken);
+        self.shared.agents_numbered = self.shared.agents_numbered.max(taken);
+        self
+    }
+
     /// A new session with the same conversation, up to a number of its messages ([`history`](Self::history); none for all), and
     /// with the same mode, model, rules, working directory and file observations. The to-do list, the tools found by search and
     /// the invoked skills are those at that message. The fork does not take part in what this session is doing, and this session

@@ -19,6 +19,11 @@ impl Turns {
         self.count
     }
 
+    /// The numbers up to this one are taken.
+    pub(super) fn after(&mut self, taken: u32) {
+        self.count = self.count.max(taken);
+    }
+
     /// The response that an effect of this stage belongs to.
     pub(super) fn of(&self, stage: Stage) -> u32 {
         match stage {

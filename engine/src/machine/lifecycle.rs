@@ -138,7 +138,10 @@ impl Engine {
                 let spent = saved.cost_state().spent;
                 // Resuming repairs what the API would reject in the next request; the list of repairs is not needed here.
                 let (session, _) = Session::resume_transcript(spec, id, seed, saved.transcript());
-                Kept::Plain(Box::new(session.counting_on(spent)))
+                let session = session
+                    .counting_on(spent)
+                    .numbering_after(saved.taken_numbers());
+                Kept::Plain(Box::new(session))
             }
         };
         let mut session = Running::new(kept, prepared);

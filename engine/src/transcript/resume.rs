@@ -205,6 +205,13 @@ impl SavedSession {
         CostState::read(&self.text)
     }
 
+    /// A number that no response and no agent of the session has exceeded, including parts that are not resumed: each of them has written a
+    /// line of its own.
+    #[must_use]
+    pub fn taken_numbers(&self) -> u32 {
+        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
+    }
+
     /// The last line of the conversation, which the next line will refer to.
     #[must_use]
     pub fn leaf(&self) -> Option<Uuid> {

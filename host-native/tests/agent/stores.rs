@@ -1,12 +1,18 @@
 //! Sessions that outlive the program: kept in a store, and gone on with.
 
-use std::path::Path;
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 use serde_json::{Value, json};
 use windlass::{
-    BuildError, NoInput, RunError, Tool,
+    BuildError, NoInput, RunError, Tool, ToolContext,
     checkpoints::RewindFilesError,
-    core::{Prompt, Uuid, permission::Destination, uuid_v4},
+    core::{
+        Prompt, Uuid, agent::AgentDefinition, permission::Destination, tools::CoreTool, uuid_v4,
+    },
     store::{
         Batch, ConfigDir, FileStore, Lease, MemoryStore, SendStore, StoreError, Stored,
         StoredSession,
@@ -53,6 +59,50 @@ async fn sess_1_a_session_is_gone_on_with_by_its_id_after_a_restart() {
     assert_eq!(kinds, [turn, turn].concat());
     assert_eq!(kept[4]["parentUuid"], kept[1]["uuid"], "one chain");
     assert_eq!(kept[0]["entrypoint"], "sdk-rust");
+}
+
+/// An agent would go on with the transcript of another one, and an effect would have the idempotency key of another one.
+#[tokio::test]
+async fn sess_1_what_begins_after_a_restart_has_ids_of_its_own() {
+    let task = json!({"description": "d", "prompt": "Look.", "subagent_type": "scout"});
+    let turn = || {
+        vec![
+            calls(&[("Pay", json!({})), ("Task", task.clone())]),
+            json!({ "respond": "I looked." }),
+            json!({ "respond": "Done." }),
+        ]
+    };
+    let model = Model::of(json!([turn(), turn()].concat()));
+    let kept = MemoryStore::default();
+    let paid = Arc::new(Mutex::new(Vec::new()));
+    let mut session = None;
+    for _ in 0..2 {
+        let paid = Arc::clone(&paid);
+        let pay = Tool::with_context("Pay", "Pays.", move |_: NoInput, context: ToolContext| {
+            paid.lock().unwrap().push(context.effect_id().to_string());
+            async { "paid" }
+        });
+        let scout = AgentDefinition::new("Looks around.", "You look around.");
+        let mut agent = (model.agent().store(kept.again()).tool(pay)).core_tools([CoreTool::Task]);
+        agent = agent
+            .subagent("scout", scout)
+            .allowed_tools(["Pay", "Task"]);
+        if let Some(id) = session.take() {
+            agent = agent.resume(Uuid::to_string(&id));
+        }
+        let result = agent.build().unwrap().run("Go.").await.unwrap();
+        session = Some(result.session_id);
+    }
+    model.verify();
+
+    let paid = paid.lock().unwrap();
+    assert_eq!(paid.len(), 2);
+    assert_ne!(paid[0], paid[1]);
+    let lines = lines(&kept, session.unwrap()).await;
+    let agents: BTreeSet<&str> = (lines.iter())
+        .filter_map(|line| line["toolUseResult"]["agentId"].as_str())
+        .collect();
+    assert_eq!(agents.len(), 2, "{agents:?}");
 }
 
 #[tokio::test]
