@@ -4,7 +4,7 @@ import type { HookCallbackMatcher, HookEvent } from './hook-events.js';
 import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
 import type { Message, PromptMessage, ResultMessage } from './messages.js';
 import type { Plugin } from './plugin.js';
-import type { SessionSnapshot, SessionStore } from './stored-sessions.js';
+import type { SessionSnapshot, SessionStore, StoreError } from './stored-sessions.js';
 import type { Tool } from './tool.js';
 
 export * from './file-system.js';
@@ -140,7 +140,10 @@ export interface AgentOptions {
   /** A price file, for models that this version does not know. */
   prices?: object;
 
-  /** Where sessions are kept. Without one, nothing is, and no session can go on later. */
+  /**
+   * Where sessions are kept. Without one, nothing is, and no session can go on later. What the store refuses ends a session with an error that
+   * has the `kind` of its {@link StoreError}: `busy` where another tab has it open.
+   */
   sessionStore?: SessionStore;
   /** Whether sessions are written to the store; default yes. */
   persistSession?: boolean;
@@ -278,7 +281,8 @@ export class Agent {
   /** Starts a conversation: prompts that see what came before. */
   session(options?: SessionOptions): Session;
   /**
-   * Goes on from a snapshot, in the `sessionStore` of the agent: under its id where nothing is kept of it there, else in a copy.
+   * Goes on from a snapshot, in the `sessionStore` of the agent: under its id where nothing is kept of it there, else in a copy. What goes
+   * on from one snapshot in several stores is one session to them: its effects have the same ids.
    */
   restore(snapshot: SessionSnapshot): Promise<Session>;
 }

@@ -24,17 +24,59 @@ export class IndexedDbSessionStore extends DatabaseStore {
     if (!globalThis.navigator?.locks) {
       throw new Error('there are no Web Locks here, without which two tabs would write to one session: pages have them when served by https or from localhost');
     }
-    const request = opening(database, name);
-    request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
-    const connection = await answered(request, `the browser does not open its storage (${name})`);
-    // A page that deletes the database must not wait for this one.
-    connection.onversionchange = () => connection.close();
+    const connection = new Connection(database, name);
+    await connection.opened(); // whatever is wrong with it is told now
     return new IndexedDbSessionStore(connection, name);
   }
 
   close() {
     super.close();
     this.#connection.close();
+  }
+}
+
+/** The connection to a database. Where it is closed because the site's data are deleted, the next transaction opens it anew. */
+class Connection {
+  #database;
+  #name;
+  #opening;
+  #isClosed = false;
+
+  constructor(database, name) {
+    this.#database = database;
+    this.#name = name;
+  }
+
+  opened() {
+    if (this.#isClosed) return Promise.reject(new Error('the store of the sessions was closed'));
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  close() {
+    this.#isClosed = true;
+    this.#opening?.then((connection) => connection.close(), () => {});
+  }
+
+  async #open() {
+    try {
+      const request = opening(this.#database, this.#name);
+      request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
+      const connection = await answered(request, `the browser does not open its storage (${this.#name})`);
+      const forget = () => {
+        this.#opening = undefined;
+      };
+      connection.onclose = forget;
+      // A page that deletes the database must not wait for this one.
+      connection.onversionchange = () => {
+        forget();
+        connection.close();
+      };
+      return connection;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
   }
 }
 
@@ -76,7 +118,8 @@ class Transactions {
   }
 
   async #run(mode, work) {
-    const transaction = this.#connection.transaction(TABLE, mode, { durability: 'strict' });
+    const connection = await this.#connection.opened();
+    const transaction = connection.transaction(TABLE, mode, { durability: 'strict' });
     const table = transaction.objectStore(TABLE);
     const over = new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;

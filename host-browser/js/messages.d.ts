@@ -298,7 +298,14 @@ export type ContentBlock =
   | { type: 'tool_use'; id: string; name: string; input: Record<string, any> }
   | { type: 'tool_result'; tool_use_id: string; content?: string | ContentBlock[]; is_error?: boolean }
   | { type: 'image'; source: { type: string; [field: string]: unknown } }
-  | { type: 'document'; source: { type: string; [field: string]: unknown }; [field: string]: unknown };
+  | { type: 'document'; source: { type: string; [field: string]: unknown }; [field: string]: unknown }
+  | ServerBlock;
+
+/** A block of what the model's server did itself, such as a web search. */
+export interface ServerBlock {
+  type: 'server_tool_use' | 'web_search_tool_result' | 'web_fetch_tool_result' | 'mcp_tool_use' | 'mcp_tool_result' | 'container_upload';
+  [field: string]: unknown;
+}
 
 /** The tokens of a response, or of all together. */
 export interface Usage {

@@ -4,6 +4,7 @@ import { McpConnections } from './mcp-connections.js';
 import { signalOf } from './options.js';
 import { FOLLOW, READ, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
+import { ToldStore } from './told-store.js';
 
 /** An option of agents whose sessions can go on in the middle of a turn in which a person is asked, by `GO_ON`. */
 export const KEEPS_QUESTIONS = Symbol('keepsQuestions');
@@ -197,12 +198,13 @@ export class Session {
     if (this.#current?.run === run) await this.interrupt();
   }
 
-  async #drive(parts, store) {
+  async #drive(parts, kept) {
+    const store = kept && new ToldStore(kept);
     const events = {
       message: (line, isResult) => this.#take(line, isResult),
       read: () => this.#current?.run[READ](),
       opened: (id) => this.#isOpened.resolve(id),
-      fault: (reason) => this.#end(new Error(reason)),
+      fault: (reason) => this.#end(store?.errorOf(reason) ?? new Error(reason)),
     };
     try {
       const core = await this.#core;
