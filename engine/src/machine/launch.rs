@@ -69,6 +69,9 @@ pub struct Launch {
     /// Whether the state of the session is stored beside its transcript while a person is asked, so that another engine can go
     /// on from there ([`SessionInput::Resumed`](windlass_core::Input::Resumed)). The person is asked when it is stored.
     pub keeps_questions: bool,
+    /// Whether its state is stored as well while a model or a tool is waited for, so that a turn goes on wherever it was when the
+    /// engine ended. Each time the whole conversation is stored.
+    pub keeps_turns: bool,
     /// Whether a journal of each new session is kept.
     pub records: bool,
     /// Whether debug lines are read by anyone ([`Output::Note`](super::Output::Note)).
@@ -101,6 +104,7 @@ impl Launch {
             last_hooks_ms: 1_500,
             longest_frame: None,
             keeps_questions: false,
+            keeps_turns: false,
             records: false,
             notes: false,
             redaction: Redaction::default(),

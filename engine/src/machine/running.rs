@@ -250,16 +250,29 @@ impl Running {
         self.has_changed = true;
     }
 
-    /// The state of the session, if a person is asked and it has changed since the last time.
-    pub(super) fn changed_while_asking(&mut self) -> Option<Vec<u8>> {
+    /// The state of the session, if it has changed since the last time while something is waited for that is worth it: a person,
+    /// or with `whole_turns` whatever a prompt waits for except the transcript.
+    pub(super) fn changed_while_waiting(&mut self, whole_turns: bool) -> Option<Vec<u8>> {
         let asks = self.effects.iter().any(|id| id.stage == Stage::Ask);
+        let waits = || whole_turns && !self.core_session().is_idle() && !self.is_writing();
         let is_settled = self.held.is_none() && self.inbox.is_empty();
-        if !(asks && is_settled && self.has_changed) {
+        if !(self.has_changed && is_settled && (asks || waits())) {
             return None;
         }
         let snapshot = self.core_session().snapshot().ok()?;
         self.has_changed = false;
         Some(snapshot)
+    }
+
+    /// Whether it waits for its transcript, in which case a state that is stored now is outdated at once.
+    fn is_writing(&self) -> bool {
+        self.effects.iter().any(|id| {
+            let stage = id.stage;
+            matches!(
+                stage,
+                Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary
+            )
+        })
     }
 
     /// Questions that wait for the state of the session to be stored.

@@ -146,7 +146,9 @@ impl Engine {
             SessionEffect::AskPermission(request) if self.asks_in_lines() => {
                 self.ask_permission(id, request);
             }
-            SessionEffect::AskPermission(request) if self.launch.keeps_questions => {
+            SessionEffect::AskPermission(request)
+                if self.launch.keeps_questions || self.launch.keeps_turns =>
+            {
                 self.park(id, Parked::Question(Box::new(request)));
             }
             SessionEffect::RunHook(call) if self.has_transcript() => self.run_hook(id, call),

@@ -1,5 +1,5 @@
-//! Questions to a person that outlive the engine: while one is open, the state of the session is stored beside its transcript, and
-//! another engine goes on from it in the middle of the turn.
+//! Turns that outlive the engine: while a person is asked, or anything else is waited for, the state of the session is stored beside
+//! its transcript, and another engine goes on from it in the middle of the turn.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use windlass_core::{EffectId, Input as SessionInput, Session, Spec, effect::Effe
 use super::{Engine, opening::ResumedSession, pending::Then, running::Parked};
 
 impl Engine {
-    /// Stores the state of the session if a person is asked and it has changed. Questions are asked when that is done, so that an
+    /// Stores the state of the session if it has changed and something is waited for that is to outlive the engine. Questions are asked when that is done, so that an
     /// answer always finds what it belongs to, and results are shown: what was shown is not done once more.
     pub(super) fn keep_questions(&mut self) {
         let Some(session) = self
             .session
             .as_mut()
-            .filter(|_| self.launch.keeps_questions)
+            .filter(|_| self.launch.keeps_questions || self.launch.keeps_turns)
         else {
             return;
         };
-        if let Some(snapshot) = session.changed_while_asking() {
+        if let Some(snapshot) = session.changed_while_waiting(self.launch.keeps_turns) {
             let asked = session.parked_questions();
             self.outbox.write_begun();
             self.store_snapshot(snapshot, Then::Ask(asked));
@@ -57,9 +57,9 @@ pub(super) fn restored(
         .filter(|resumed| !resumed.is_fork)
         .and_then(|resumed| resumed.saved.snapshot());
     let snapshot = snapshot.ok_or(
-        "nothing in this session waits for a person any more: what was said after the question is in its transcript, and a prompt goes on from there",
+        "no turn of this session is unfinished that could go on: what was said is in its transcript, and a prompt goes on from there",
     )?;
     Session::restore(spec, snapshot).map_err(|error| {
-        format!("the session cannot go on where a person was asked: {error}; a prompt goes on from its transcript")
+        format!("the session cannot go on in the middle of its turn: {error}; a prompt goes on from its transcript")
     })
 }
