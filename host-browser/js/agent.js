@@ -2,9 +2,11 @@
 import { SystemClock } from './clock.js';
 import { Endpoint } from './http.js';
 import { Hooks } from './hooks.js';
+import { platformFetch } from './judged-fetch.js';
 import { checkedServers } from './mcp-connections.js';
 import { MemoryFileSystem } from './memory-file-system.js';
 import { checkOptions, optionsOfSession, signalOf } from './options.js';
+import { hasProjectFiles, wantedSettings, withProjectFiles } from './project-files.js';
 import { KEEPS_QUESTIONS, Session } from './session.js';
 import { askerOf, specOf } from './spec.js';
 import { checkedSnapshot, keep } from './stored-sessions.js';
@@ -17,6 +19,7 @@ const TOOL_TIMEOUT_MS = 120_000;
 export class Agent {
   #options;
   #spec;
+  #settings;
   #parts;
 
   constructor(options = {}) {
@@ -46,14 +49,15 @@ export class Agent {
       endpoint: new Endpoint(options),
       files: options.files ?? (usesFiles ? new MemoryFileSystem({ clock }) : undefined),
       hooks,
-      denied: denied(options.disallowedTools ?? []),
       log: options.pluginLog,
       network: networkOf(options, plugins),
+      pluginState: pluginStateOf(options, plugins),
       canUseTool: askerOf(options),
       mcpServers: checkedServers(options.mcpServers),
       toolTimeoutMs: options.toolTimeoutMs ?? TOOL_TIMEOUT_MS,
       warn: options.onWarning ?? ((text) => console.warn(`windlass: ${text}`)),
     };
+    this.#settings = wantedSettings(options);
     this.#spec = specOf(options, definitions, hooks.registrations, cwd);
     keeping(options); // whatever is wrong with it is told now
   }
@@ -83,17 +87,29 @@ export class Agent {
   session(options = {}) {
     const { seed = randomSeed(), sessionId, sessionStore, ...others } = optionsOfSession(this.#options, options);
     const kept = keeping({ sessionStore, ...others });
-    const start = async () => {
-      await init();
-      const environment = { version: version(), ...this.#spec.environment };
-      const task = { seed: hex(seed), session_id: sessionId, spec: { ...this.#spec, persist: kept.persist, environment } };
-      return new Core(JSON.stringify(task), JSON.stringify(kept), Object.keys(this.#parts.mcpServers));
-    };
-    return new Session(start(), this.#parts, {
+    return new Session(this.#begun(seed, sessionId, kept), this.#parts, {
       store: sessionStore,
       isKept: kept.persist,
       begin: (other) => this.session(other),
     });
+  }
+
+  /** The core of a session. */
+  async #begun(seed, sessionId, kept) {
+    await init();
+    const { mcpServers, files, clock, cwd } = this.#parts;
+    const environment = { version: version(), ...this.#spec.environment };
+    const spec = { ...this.#spec, persist: kept.persist, environment };
+    const task = (spec) => JSON.stringify({ seed: hex(seed), session_id: sessionId, spec });
+    const others = [JSON.stringify(kept), Object.keys(mcpServers)];
+    const tree = files ?? new MemoryFileSystem({ clock });
+    if (!this.#settings || !(await hasProjectFiles(tree, cwd, this.#settings))) return new Core(task(spec), ...others);
+    // Most agents have none: what reads them is another module.
+    const { SessionWithSettings, initSettings } = await import('./settings-wasm.js');
+    await initSettings();
+    // The agent that it runs as may be one of the files.
+    const begin = (...read) => SessionWithSettings.withSettings(task({ ...spec, agent: undefined }), ...others, ...read);
+    return withProjectFiles(tree, cwd, this.#settings, begin);
   }
 
   /**
@@ -119,20 +135,25 @@ function keeping({ sessionStore, persistSession = true, resume, continue: latest
   }
   const persist = Boolean(sessionStore) && persistSession;
   const { resumeSessionAt: resumeAt, resumeDropsTurn: dropsTurn, [KEEPS_QUESTIONS]: keepsQuestions = false } = cut;
-  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt, dropsTurn, keepsQuestions };
+  const keepsTurns = cut.keepUnfinishedTurns ?? !keepsQuestions;
+  return { persist, resume, continueLatest: latest, fork: forkSession, resumeAt, dropsTurn, keepsQuestions, keepsTurns };
 }
 
 /** What sends the requests of components. */
 function networkOf({ pluginFetch, pluginSecret }, plugins) {
   const without = pluginSecret ? undefined : plugins.find(({ usesSecrets }) => usesSecrets);
   if (without) throw new Error(`the component ${without.name} was granted secrets: give their values by the option \`pluginSecret\``);
-  return { fetch: pluginFetch ?? ((...request) => globalThis.fetch(...request)), secret: pluginSecret };
+  return { fetch: pluginFetch ?? platformFetch(), secret: pluginSecret };
 }
 
-/** Whether rules deny all reading or all writing: for plugins, too, in directories that no call has to name. */
-function denied(rules) {
-  const bare = rules.map((rule) => rule.replace(/\(\s*\*\s*\)$/, '').trim());
-  return { read: bare.includes('Read') || bare.includes('*'), write: bare.includes('Edit') || bare.includes('*') };
+/** Where components remember for good. */
+function pluginStateOf({ pluginState, sessionStore }, plugins) {
+  const store = pluginState ?? sessionStore?.pluginState;
+  const without = store ? undefined : plugins.find(({ stateId }) => stateId !== undefined);
+  if (without) {
+    throw new Error(`the component ${without.name} was granted durable state: say where it is kept by \`pluginState\`, or give a \`sessionStore\` of this package`);
+  }
+  return store;
 }
 
 function randomSeed() {

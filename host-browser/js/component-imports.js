@@ -1,5 +1,6 @@
 /** What a component can call while it runs: the interfaces `windlass:host`, with the limits of one call. */
 import { networkOf } from './component-http.js';
+import { MOST_BYTES, MOST_VALUES, sizeOf } from './plugin-state.js';
 
 /** Calls of functions of the host, and characters of log messages, when a component declares nothing less. */
 const HOST_CALLS = 1_000_000;
@@ -9,11 +10,9 @@ const LOG = 64 << 10;
 const REPORTS = 100;
 const LONGEST_REPORT = 200;
 
-/** Bytes of a key and of a value, and bytes and number of all values that a plugin remembers. */
+/** Bytes of a key and of a value that a plugin remembers. */
 const LONGEST_KEY = 120;
 const LARGEST_VALUE = 1 << 20;
-const MOST_BYTES = 16 << 20;
-const MOST_VALUES = 1_000;
 
 /**
  * The imports of one call.
@@ -24,7 +23,7 @@ const MOST_VALUES = 1_000;
  * @param {object} call
  * @param {(count: () => void) => object} call.files what the call sees of the files; calls `count` before each access
  * @param {import('./recorded-requests.js').RecordedRequests} [call.requests] sends what it was granted to send; left out if that is nothing
- * @param {Map<string, Uint8Array>} call.state what the plugin remembers of this session
+ * @param {Map<string, Uint8Array>} call.state what the plugin remembers
  * @param {(text: string) => void} call.progress
  * @param {(level: string, message: string) => void} call.log
  * @param {(length: number) => Uint8Array} call.random the same bytes in each attempt of a call
@@ -106,12 +105,11 @@ function remembering(values) {
     if (bytes === 0 || bytes > LONGEST_KEY || /\p{Cc}/u.test(given)) throw 'invalid';
     return given;
   };
-  const size = ([name, value]) => name.length + value.length;
   return {
     get: (name) => values.get(key(name))?.slice(),
     set(name, value) {
       const others = [...values].filter(([other]) => other !== key(name));
-      const bytes = others.reduce((sum, entry) => sum + size(entry), size([name, value]));
+      const bytes = others.reduce((sum, entry) => sum + sizeOf(entry), sizeOf([name, value]));
       if (value.length > LARGEST_VALUE || bytes > MOST_BYTES || others.length >= MOST_VALUES) throw 'full';
       values.set(name, Uint8Array.from(value));
     },

@@ -20,6 +20,7 @@ export class Host {
    * @param {{ read: boolean, write: boolean }} parts.denied whether rules deny plugins all reading or all writing
    * @param {(plugin: string, level: string, message: string) => void} [parts.log] takes what components log
    * @param {{ fetch: typeof fetch, secret?: Function }} parts.network sends what components were granted to send
+   * @param {object} [parts.pluginState] a `PluginStateStore`
    * @param {Function} [parts.canUseTool]
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
@@ -103,7 +104,8 @@ export class Host {
 
   /** What a run of a component may use. */
   #offered(plugin, grant, signal, progress = () => {}) {
-    const { clock, files, network, log = () => {} } = this.#parts;
+    const { clock, files, network, log = () => {}, pluginState } = this.#parts;
+    const { stateId } = plugin;
     if (!this.#states.has(plugin)) this.#states.set(plugin, new Map());
     return {
       files: (attempt, requests) => runOnFiles(files, grant, signal, attempt, requests),
@@ -115,6 +117,7 @@ export class Host {
       started: clock.wall(),
       sleep: (ms, signal) => clock.sleep(ms, signal),
       state: this.#states.get(plugin),
+      durable: stateId === undefined ? undefined : { store: pluginState, stateId },
       progress,
       during: (work) => clock.during?.(work),
       log: (level, message) => log(plugin.name, level, message),

@@ -3,7 +3,8 @@ import type { FileSystem } from './file-system.js';
 import type { HookCallbackMatcher, HookEvent } from './hook-events.js';
 import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
 import type { Message, PromptMessage, ResultMessage } from './messages.js';
-import type { Plugin } from './plugin.js';
+import type { Plugin, PluginStateStore } from './plugin.js';
+import type { SettingsOptions } from './settings.js';
 import type { SessionSnapshot, SessionStore, StoreError } from './stored-sessions.js';
 import type { Tool } from './tool.js';
 
@@ -13,11 +14,12 @@ export * from './mcp-server.js';
 export * from './messages.js';
 export * from './plugin.js';
 export * from './sdk-types.js';
+export type { SettingSource, SettingsOptions } from './settings.js';
 export * from './stored-sessions.js';
 export * from './tool.js';
 
 /** What an agent is made of. The names and meanings are those of the TypeScript Agent SDK where it has them. */
-export interface AgentOptions {
+export interface AgentOptions extends SettingsOptions {
   /** The model, exactly as the server knows it. */
   model?: string;
   /** The model that is asked when this one is overloaded. */
@@ -57,7 +59,10 @@ export interface AgentOptions {
   mcpServers?: Record<string, McpServer>;
   /** Takes what components log: the plugin's name, the level and the message. */
   pluginLog?: (plugin: string, level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
-  /** Sends the requests of components, of those that were granted any; default the `fetch` of the page. It must not follow redirects. */
+  /**
+   * Sends the requests of components, of those that were granted any; default the `fetch` of the platform, and in Node one that judges to
+   * which address a name leads: a public one, or this machine for `localhost`. It must not follow redirects.
+   */
   pluginFetch?: typeof fetch;
   /**
    * Gives the value of a secret that a component was granted. It is asked for all of them before each request of the component, used or
@@ -65,6 +70,8 @@ export interface AgentOptions {
    * component does not have it. Where this throws, the request is not sent, and nobody is told what was thrown.
    */
   pluginSecret?: (name: string, use: { plugin: string; origin: string }) => string | undefined | Promise<string | undefined>;
+  /** Where components keep durable state, of those that were granted it; default that of the `sessionStore`. */
+  pluginState?: PluginStateStore;
   /** Callbacks at events, as in the TypeScript Agent SDK. What a callback throws is reported, and the run goes on. */
   hooks?: { [Event in HookEvent]?: HookCallbackMatcher<Event>[] };
   /** Whether runs of hooks are messages (`hook_started`, `hook_response`); default yes. */
@@ -147,6 +154,11 @@ export interface AgentOptions {
   sessionStore?: SessionStore;
   /** Whether sessions are written to the store; default yes. */
   persistSession?: boolean;
+  /**
+   * Whether the state of a session is kept while it waits for a model, a tool or a person, so that its turn goes on where it was after the
+   * page was closed: see `unfinishedTurn` and `Session.continue`. Each time the whole conversation is written. Default yes, with a store.
+   */
+  keepUnfinishedTurns?: boolean;
   /** The session that goes on, by its id. */
   resume?: string;
   /** Whether the session that was written to last goes on. */
@@ -331,6 +343,13 @@ export interface Session {
   id(): Promise<string>;
   /** The work begins at once, and waits when too many messages are not read. */
   prompt(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
+  /**
+   * Goes on with the turn that was not over when the session was last open (`unfinishedTurn` tells whether there is one), in place of a
+   * first prompt. An answer of the model that had not arrived is asked for once more, a person is asked again, and calls have the
+   * results that they had. A call that was running ended without one: its tool says by `retry` whether it runs again, and else the model
+   * is told that the outcome is unknown. The run rejects where there is nothing to go on with.
+   */
+  continue(options?: { signal?: AbortSignal }): Run;
   /** Stops what is running. The session stays usable. */
   interrupt(): Promise<void>;
   setPermissionMode(mode: PermissionMode): Promise<void>;

@@ -32,6 +32,7 @@ export {
   listSessions,
   renameSession,
   tagSession,
+  unfinishedTurn,
 } from './stored-sessions.js';
 export { tool } from './tool.js';
 export { init } from './wasm.js';

@@ -22,6 +22,8 @@ const PLACES = kind('a list of absolute paths', (value) => Array.isArray(value) 
 const LIST = kind('a list', Array.isArray);
 const oneOf = (...values) => kind(`one of ${values.map((value) => JSON.stringify(value)).join(', ')}`, (value) => values.includes(value));
 
+const SOURCE = oneOf('user', 'project', 'local');
+
 /** What each option has to be. @type {Record<string, Kind>} */
 const KINDS = {
   additionalDirectories: PLACES,
@@ -35,6 +37,7 @@ const KINDS = {
   betas: TEXTS,
   canUseTool: CALLBACK,
   clock: kind('an object with the functions `mono`, `wall` and `sleep`', has('mono', 'wall', 'sleep')),
+  configDir: PLACE,
   continue: SWITCH,
   coreTools: TEXTS,
   cwd: PLACE,
@@ -52,6 +55,8 @@ const KINDS = {
   hooks: kind('an object with a list of matchers for each event', (value) => isRecord(value) && Object.values(value).every(Array.isArray)),
   includeHookEvents: SWITCH,
   includePartialMessages: SWITCH,
+  keepUnfinishedTurns: SWITCH,
+  managedSettings: RECORD,
   maxBudgetUsd: kind('a number of US dollars from 0 on', (value) => Number.isFinite(value) && value >= 0),
   maxThinkingTokens: COUNT_OR_NONE,
   maxTokens: COUNT,
@@ -67,6 +72,7 @@ const KINDS = {
   pluginFetch: CALLBACK,
   pluginLog: CALLBACK,
   pluginSecret: CALLBACK,
+  pluginState: kind('an object with the functions `load` and `save`', has('load', 'save')),
   plugins: LIST,
   prices: RECORD,
   progressIntervalMs: COUNT_OR_NONE,
@@ -78,6 +84,8 @@ const KINDS = {
   seed: kind('a Uint8Array of 32 bytes', (value) => value instanceof Uint8Array && value.length === 32),
   sessionId: TEXT,
   sessionStore: kind('a SessionStore, such as `new MemorySessionStore()`', has('create', 'open', 'append', 'load', 'list')),
+  settings: kind('an object, its JSON, or the path of a file', (value) => isRecord(value) || TEXT.fits(value)),
+  settingSources: kind('a list of "user", "project" and "local"', (value) => Array.isArray(value) && value.every(SOURCE.fits)),
   stream: SWITCH,
   systemPrompt: kind('a text, a list of texts, or an object with a `type`', (value) => isText(value) || TEXTS.fits(value) || isText(value?.type)),
   taskBudget: kind('an object with a whole number `total`', (value) => isWhole(1)(value?.total)),
@@ -85,6 +93,7 @@ const KINDS = {
   toolAliases: RECORD_OF_TEXTS,
   tools: kind('a list of what `tool` makes', Array.isArray),
   toolTimeoutMs: DURATION,
+  trustProject: SWITCH,
 };
 
 function oneOfTypes(...types) {

@@ -7,9 +7,8 @@ export const ELSEWHERE = {
     'env', 'executable', 'executableArgs', 'extraArgs', 'pathToClaudeCodeExecutable', 'spawnClaudeCodeProcess',
   ],
   'there is no standard error: `onWarning` takes what a person should know, `pluginLog` what plugins log': ['debug', 'debugFile', 'stderr'],
-  'no files of settings are read: say what is in them by options': [
-    'managedSettings', 'projectConfigRoot', 'settingSources', 'settings', 'skills',
-  ],
+  'the settings are those of `files`, below `cwd` and `configDir`': ['projectConfigRoot'],
+  'the skills are those of the sources of settings: leave out a source by `settingSources`, or deny a skill by a rule': ['skills'],
   'the only servers of MCP here are those of `mcpServers`, by HTTP': [
     'mcpServersDelivery', 'onElicitation', 'permissionPromptToolName', 'strictMcpConfig',
   ],

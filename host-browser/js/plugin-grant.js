@@ -6,7 +6,10 @@ import { RoleDirectories } from './role-directories.js';
 const ACCESS = ['none', 'read', 'write'];
 
 /** What can be granted: `PluginGrant` in `plugin.d.ts` says what each means. */
-const KINDS = ['workspace', 'directories', 'roles', 'http', 'secrets', 'env', 'state'];
+const KINDS = ['workspace', 'directories', 'roles', 'http', 'secrets', 'env', 'state', 'stateId'];
+
+/** Under what something is remembered for good: it is part of the keys of databases. */
+const STATE_ID = /^[^\p{Cc}]{1,120}$/u;
 
 /** Way in for what comes with this package, whose files only rules decide about. */
 export const TRUSTED = Symbol('trusted');
@@ -42,8 +45,24 @@ export function granted(name, declared, grant) {
   for (const variable of env.keys()) {
     if (!declared.env?.includes(variable)) refuse(`the variable \`${variable}\`, for which it does not ask`);
   }
-  if (grant.state && (declared.state ?? 'none') === 'none') refuse('state, for which it does not ask');
+  const stateId = checkedState(grant, declared.state ?? 'none', refuse);
   const roles = new RoleDirectories(declared.directories ?? [], grant.roles ?? {}, files, refuse);
   const network = new NetworkGrant(declared.network, grant, refuse);
-  return { roots: files, roles, env, state: Boolean(grant.state), network };
+  return { roots: files, roles, env, state: Boolean(grant.state), stateId, network };
+}
+
+/** Under what it remembers for good; `undefined` where it remembers until its session ends, or not at all. */
+function checkedState({ state = false, stateId }, declared, refuse) {
+  if (![false, true, 'session', 'durable'].includes(state)) refuse(`the state \`${state}\`: there are \`session\` and \`durable\``);
+  if (state && declared === 'none') refuse('state, for which it does not ask');
+  if (state !== 'durable') {
+    if (stateId !== undefined) refuse('a `stateId` without `state: "durable"`');
+    return undefined;
+  }
+  if (declared !== 'durable') refuse('durable state, for which it does not ask');
+  // No name that a component gives itself leads to what another one remembers.
+  if (typeof stateId !== 'string' || !STATE_ID.test(stateId)) {
+    refuse('durable state without a `stateId`: a text of at most 120 characters that is this component\'s alone');
+  }
+  return stateId;
 }

@@ -43,8 +43,29 @@ export interface PluginGrant {
   secrets?: string[];
   /** The values of variables that it reads with `config`. */
   env?: Record<string, string>;
-  /** Whether it may remember something until the session ends. */
-  state?: boolean;
+  /**
+   * Whether it may remember something: until the session ends (`session` or `true`), or for good (`durable`), where the option
+   * `pluginState` of the agent says.
+   */
+  state?: boolean | 'session' | 'durable';
+  /**
+   * Under what it remembers for good: at most 120 characters, the same again for the next version of the component, and another one
+   * for every other component. Needed with `durable`.
+   */
+  stateId?: string;
+}
+
+/**
+ * Where components remember for good: values under a `stateId` and keys. The stores of sessions of this package have one
+ * (`sessionStore.pluginState`), beside the sessions.
+ */
+export interface PluginStateStore {
+  /** All values under an id. */
+  load(stateId: string): Promise<Map<string, Uint8Array>>;
+  /** Sets values, and removes those that are `undefined`: all of it, or nothing. A component has at most 16 MiB in 1,000 values. */
+  change(stateId: string, changes: Map<string, Uint8Array | undefined>): Promise<void>;
+  /** Removes all values under an id: for a component that is gone. */
+  delete(stateId: string): Promise<void>;
 }
 
 /** The methods that can be granted. */

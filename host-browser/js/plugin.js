@@ -4,6 +4,7 @@ import { ComponentNetwork, HTTP_BYTES } from './component-network.js';
 import { checked } from './declaration.js';
 import { judged } from './judgement.js';
 import { TRUSTED, granted } from './plugin-grant.js';
+import { remembering } from './plugin-state.js';
 import { RecordedRandom } from './recorded-random.js';
 import { RecordedRequests } from './recorded-requests.js';
 import { KnownSecrets } from './secret-values.js';
@@ -59,6 +60,11 @@ export class Plugin {
     this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: all } : tool));
   }
 
+  /** Under what it remembers for good; `undefined` if it does not. */
+  get stateId() {
+    return this.#may.grant.stateId;
+  }
+
   /** Whether it was granted secrets, whose values somebody has to give. */
   get usesSecrets() {
     return this.#may.grant.network.hasSecrets;
@@ -74,7 +80,7 @@ export class Plugin {
    */
   call(call, input, host) {
     const { name, observed } = call;
-    return this.#next(host, async () => {
+    return this.#next(host, async (host) => {
       const result = await this.#run(host, this.callTimeout(call), (instance) => instance.call({ name, input, observed }));
       return encoded(this.name, result, this.#may.limits);
     });
@@ -92,7 +98,7 @@ export class Plugin {
     const { name, kind, event } = hook;
     const limit = this.hookTimeout(hook);
     const occurred = { hook: name, event, input, toolUseId: call.tool_use_id ?? undefined };
-    return this.#next(host, async () => {
+    return this.#next(host, async (host) => {
       if (kind === 'observer') {
         await this.#run(host, limit, (instance) => instance.observe(occurred));
         return {}; // whatever it did, its answer is the one that says nothing
@@ -125,10 +131,10 @@ export class Plugin {
     return new ComponentNetwork({ plugin: this.name, grant: grant.network, known: this.#known, ...network, log, signal, limit });
   }
 
-  #next({ during = () => {} }, run) {
-    const done = this.#tail.then(run);
+  #next(host, run) {
+    const done = this.#tail.then(() => remembering(host, run));
     this.#tail = done.catch(() => {});
-    during(done);
+    host.during?.(done);
     return done;
   }
 

@@ -4,6 +4,7 @@
  * What a store promises is written down at `SessionStore` in `index.d.ts`; `checkStore` of the test kit shows whether one keeps it.
  */
 import { isSame, joined } from './bytes.js';
+import { DatabasePluginState } from './plugin-state.js';
 
 /** The most characters or bytes of a piece: databases limit what they keep under one key. */
 const LONGEST_PIECE = 512 * 1024;
@@ -33,6 +34,8 @@ export class DatabaseStore {
 
   /** @protected */
   constructor(database, locks, place) {
+    /** What components remember for good, beside the sessions. */
+    this.pluginState = new DatabasePluginState(database);
     this.#database = database;
     this.#locks = locks;
     this.#place = place;

@@ -6,9 +6,8 @@ import { FOLLOW, READ, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
 import { ToldStore } from './told-store.js';
 
-/** An option of agents whose sessions can go on in the middle of a turn in which a person is asked, by `GO_ON`. */
+/** An option of agents whose sessions keep turns in which a person is asked, and no others. */
 export const KEEPS_QUESTIONS = Symbol('keepsQuestions');
-export const GO_ON = Symbol('goOn');
 
 /** A conversation. Prompts are answered one after another. */
 export class Session {
@@ -64,10 +63,10 @@ export class Session {
   }
 
   /**
-   * @private Goes on with the turn in which a person was asked when the session was last open; gives the messages from there. For a
-   *   session that was just opened.
+   * Goes on with the turn that was not over when the session was last open, where it was; gives the messages from there. For a
+   * session that was just opened.
    */
-  [GO_ON](options) {
+  continue(options) {
     return this.#answer(options, (core) => core.goOn());
   }
 
@@ -208,7 +207,8 @@ export class Session {
     };
     try {
       const core = await this.#core;
-      await core.drive(new Host(parts, this.#servers, events), store);
+      const denied = { read: core.deniesReading, write: core.deniesWriting };
+      await core.drive(new Host({ ...parts, denied }, this.#servers, events), store);
       this.#over ??= ended();
       this.#isOpened.reject(this.#over);
       this.#servers.over(this.#over);

@@ -1,4 +1,5 @@
 /** Where sessions are kept, and what is done with those that are. */
+import type { PluginStateStore } from './plugin.js';
 
 /**
  * Where sessions are kept: transcripts (lines of JSON, one transcript for each session and one for each of its subagents), documents
@@ -47,6 +48,8 @@ export interface SessionStore {
   settingsPlace(of: string): string | undefined;
   /** Ends all leases. */
   close(): void;
+  /** Where components remember for good, unless the option `pluginState` of the agent says otherwise. */
+  readonly pluginState?: PluginStateStore;
 }
 
 /** A session that cannot be read or written. */
@@ -140,6 +143,23 @@ export function getSessionMessages(
 
 /** The messages of a subagent, by the id that the result of its call has in `agentId`. */
 export function getSubagentMessages(sessionId: string, agentId: string, options: InStore & Page): Promise<SessionMessage[]>;
+
+/** A turn that was not over when its session was last open. */
+export interface UnfinishedTurn {
+  /** What was asked: a text, or content blocks of the Messages API. */
+  prompt: unknown;
+  /** The id of the prompt. */
+  uuid: string;
+  /** When it was asked, in milliseconds since 1970. */
+  askedAt: number;
+}
+
+/**
+ * The turn in which a session was when its page was closed or its process ended; `undefined` if all was answered, or if something was
+ * written to the session since. `Session.continue` goes on with it, a prompt goes on without it. While a page still has the session open,
+ * this is the turn that runs there.
+ */
+export function unfinishedTurn(sessionId: string, options: InStore): Promise<UnfinishedTurn | undefined>;
 
 /** Gives a session a title. Rejects with a {@link StoreError} of the kind `busy` while somebody has it open, also this page. */
 export function renameSession(sessionId: string, title: string, options: InStore): Promise<void>;

@@ -82,6 +82,21 @@ export async function forkSession(sessionId, options) {
   return { sessionId: fork };
 }
 
+/** The turn in which a session was when it was last open, if it can go on. */
+export async function unfinishedTurn(sessionId, options) {
+  const { sessionStore } = checked('unfinishedTurn', options);
+  const stored = await sessionStore.load(sessionId);
+  if (!stored?.snapshot?.isCurrent) return undefined;
+  const prompts = [...entries(stored.text)].filter(isPrompt);
+  const { message, uuid, timestamp } = prompts.at(-1) ?? {};
+  return { prompt: message?.content, uuid, askedAt: Date.parse(timestamp) };
+}
+
+function isPrompt({ type, isMeta, isSidechain, message }) {
+  const isResult = (block) => block.type === 'tool_result';
+  return type === 'user' && !isMeta && !isSidechain && !(Array.isArray(message.content) && message.content.some(isResult));
+}
+
 /** The text of a transcript, and the last message of its conversation. */
 export function snapshotOf(sessionId, transcript) {
   const last = forked(sessionId, transcript, sessionId).at(-1);

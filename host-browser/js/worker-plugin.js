@@ -3,6 +3,7 @@ import { addressOf } from './assets.js';
 import { least } from './component-imports.js';
 import { MOST_MEMORY } from './memory-limit.js';
 import { Plugin, replaceAll } from './plugin.js';
+import { remembering } from './plugin-state.js';
 import { ServedFiles } from './worker-files.js';
 
 /** How long loading and compiling a component may take, in milliseconds. */
@@ -52,7 +53,7 @@ export class WorkerPlugin extends Plugin {
   }
 
   #next(host, run, limit) {
-    const done = this.#tail.then(() => this.#run(host, run, limit));
+    const done = this.#tail.then(() => remembering(host, (host) => this.#run(host, run, limit)));
     this.#tail = done.catch(() => {});
     host.during?.(done);
     return done;

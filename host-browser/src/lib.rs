@@ -7,6 +7,7 @@
 //! - [`Session`]: a session with its engine and the driver of that; its store is a JavaScript object;
 //! - [`summary`]: what a list shows of a session; [`forked`]: the lines of its copy;
 //! - [`Grant`] and [`digest`]: functions of the core that the JavaScript file system needs;
+//! - `Session::withSettings` (feature `settings`): a session with settings and project files, which most pages do without;
 //! - `ScriptedModel`, `check_store` and `replay` (feature `testkit`): a model without a network, the contract of stores as checks,
 //!   and journals run once more.
 #![forbid(unsafe_code)]
@@ -25,6 +26,8 @@ mod replay;
 #[cfg(feature = "testkit")]
 mod scripted_model;
 mod session;
+#[cfg(feature = "settings")]
+mod settings;
 mod store;
 mod summary;
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use windlass_core::{
-    Input as SessionInput, Prompt, RawJson, Seeded, SessionId, Uuid,
+    Input as SessionInput, Prompt, RawJson, Seeded, SessionId, Spec, Uuid,
     permission::{CommandConfinement, Mode},
     session_request::SessionRequest,
 };
@@ -18,6 +18,8 @@ use windlass_engine::{
     protocol::flags::Flags,
 };
 
+#[cfg(feature = "settings")]
+use crate::settings::{self, ProjectFiles};
 use crate::{
     host::BrowserHost,
     imports::WasmHost,
@@ -36,6 +38,8 @@ const LAST_HOOKS_MS: u64 = 60_000;
 #[derive(Debug)]
 pub struct Session {
     allow_bypass: bool,
+    /// Whether rules deny all reading, and all writing.
+    denied: (bool, bool),
     inputs: UnboundedSender<Input>,
     /// Until it is driven.
     begin: RefCell<Option<Beginning>>,
@@ -66,6 +70,8 @@ struct Keeping {
     drops_turn: Option<String>,
     /// Whether a turn in which a person is asked can go on in another session object: [`Session::go_on`].
     keeps_questions: bool,
+    /// Whether any unfinished turn can.
+    keeps_turns: bool,
 }
 
 #[wasm_bindgen]
@@ -77,56 +83,39 @@ impl Session {
     /// What is wrong with them.
     #[wasm_bindgen(constructor)]
     pub fn new(task: &str, keeping: &str, servers: Vec<String>) -> Result<Session, JsError> {
-        let mut task = SessionRequest::parse(task)?;
-        ModelTable::built_in().give_to(&mut task.spec);
-        // A shell in a page reaches the file tree as far as a call was granted it, and nothing else.
-        task.spec.policy.permissions.confinement = Some(CommandConfinement::default());
-        let keeping: Keeping = RawJson::parse(keeping)?.decode()?;
-        if keeping.fork && keeping.resume.is_none() && !keeping.continue_latest {
-            return Err(JsError::new(
-                "`forkSession` needs a session to fork: name it by `resume`, or say `continue: true`",
-            ));
-        }
-        if let Some(id) = &keeping.resume {
-            id_of_session(id)?;
-        }
-        let id = task
-            .session_id
-            .unwrap_or_else(|| Seeded::new(task.seed).uuid());
-        let allow_bypass = task.spec.policy.permissions.allow_bypass;
-        let flags = Flags {
-            fork_session: keeping.fork,
-            no_session_persistence: !keeping.persist,
-            replay_user_messages: task.spec.stream.replay_prompts,
-            resume: keeping.resume,
-            continue_session: keeping.continue_latest,
-            resume_session_at: keeping.resume_at,
-            resume_drops_turn: keeping.drops_turn,
-            ..Flags::default()
-        };
-        let mut launch = Launch::new(flags, task.spec.environment.cwd.clone());
-        launch.face = Face::Program;
-        ENTRYPOINT.clone_into(&mut launch.entrypoint);
-        env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
-        launch.session_id = Some(id);
-        launch.session_seed = Some(task.seed);
-        launch.last_hooks_ms = LAST_HOOKS_MS;
-        launch.keeps_questions = keeping.persist && keeping.keeps_questions;
-        // The engine's ids must differ from those that the session derives from its seed.
-        let of_engine = task.seed.map(|byte| !byte);
-        let mut configuration = Configuration::new(0, task.spec);
-        configuration.given_servers = mcp::configurations(servers);
-        let engine = Engine::new(launch, configuration, of_engine);
-        let (sender, inputs) = unbounded();
-        let session = Self {
-            allow_bypass,
-            inputs: sender,
-            begin: RefCell::new(Some(Beginning { engine, inputs })),
-        };
-        if let Some(prompt) = task.prompt {
-            session.tell(Input::Prompt(prompt));
-        }
-        Ok(session)
+        Self::configured(task, keeping, servers, |spec| {
+            Ok(Configuration::new(0, spec))
+        })
+    }
+
+    /// The same with settings and project files, read from `files`; `settings` says in JSON which ones.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    #[cfg(feature = "settings")]
+    #[wasm_bindgen(js_name = withSettings)]
+    pub fn with_settings(
+        task: &str,
+        keeping: &str,
+        servers: Vec<String>,
+        settings: &str,
+        files: &ProjectFiles,
+    ) -> Result<Session, JsError> {
+        Self::configured(task, keeping, servers, |spec| {
+            settings::configure(spec, settings, files)
+        })
+    }
+
+    /// Whether rules deny all reading: for components, too, in directories that no call has to name.
+    #[wasm_bindgen(getter, js_name = deniesReading)]
+    pub fn denies_reading(&self) -> bool {
+        self.denied.0
+    }
+
+    /// Whether rules deny all writing of files.
+    #[wasm_bindgen(getter, js_name = deniesWriting)]
+    pub fn denies_writing(&self) -> bool {
+        self.denied.1
     }
 
     /// Adds a prompt: JSON, a text or an array of content blocks. Give one when the result of the one before is there, so that it
@@ -140,8 +129,9 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on, in place of a first prompt, with the turn that was not over when the session was last driven: with the question to
-    /// a person that was open then, which is asked again. Only what a session left that keeps questions goes on so.
+    /// Goes on, in place of a first prompt, with the turn that was not over when the session was last driven: the model is asked
+    /// once more for an answer that had not arrived, and a person the question that was open. Only what a session left that keeps
+    /// its turns or questions goes on so.
     #[wasm_bindgen(js_name = goOn)]
     pub fn go_on(&self) {
         let live = Vec::new(); // what ran then runs nowhere any more
@@ -236,6 +226,73 @@ impl Session {
     fn tell(&self, input: Input) {
         // Nobody listens any more once the session has ended.
         let _ = self.inputs.unbounded_send(input);
+    }
+}
+
+impl Session {
+    /// A session whose configuration is made of the spec of its task.
+    fn configured(
+        task: &str,
+        keeping: &str,
+        servers: Vec<String>,
+        configure: impl FnOnce(Spec) -> Result<Configuration, String>,
+    ) -> Result<Self, JsError> {
+        let mut task = SessionRequest::parse(task)?;
+        ModelTable::built_in().give_to(&mut task.spec);
+        // A shell in a page reaches the file tree as far as a call was granted it, and nothing else.
+        task.spec.policy.permissions.confinement = Some(CommandConfinement::default());
+        let keeping: Keeping = RawJson::parse(keeping)?.decode()?;
+        if keeping.fork && keeping.resume.is_none() && !keeping.continue_latest {
+            return Err(JsError::new(
+                "`forkSession` needs a session to fork: name it by `resume`, or say `continue: true`",
+            ));
+        }
+        if let Some(id) = &keeping.resume {
+            id_of_session(id)?;
+        }
+        let id = task
+            .session_id
+            .unwrap_or_else(|| Seeded::new(task.seed).uuid());
+        let cwd = task.spec.environment.cwd.clone();
+        let replay_user_messages = task.spec.stream.replay_prompts;
+        let mut configuration = configure(task.spec).map_err(|problem| JsError::new(&problem))?;
+        let rules = &configuration.spec.policy.permissions.rules;
+        let denied = (rules.denies_tool("Read"), rules.denies_tool("Edit"));
+        let allow_bypass = configuration.spec.policy.permissions.allow_bypass;
+        let flags = Flags {
+            fork_session: keeping.fork,
+            no_session_persistence: !keeping.persist,
+            replay_user_messages,
+            resume: keeping.resume,
+            continue_session: keeping.continue_latest,
+            resume_session_at: keeping.resume_at,
+            resume_drops_turn: keeping.drops_turn,
+            ..Flags::default()
+        };
+        let mut launch = Launch::new(flags, cwd);
+        launch.face = Face::Program;
+        ENTRYPOINT.clone_into(&mut launch.entrypoint);
+        env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
+        launch.session_id = Some(id);
+        launch.session_seed = Some(task.seed);
+        launch.last_hooks_ms = LAST_HOOKS_MS;
+        launch.keeps_questions = keeping.persist && keeping.keeps_questions;
+        launch.keeps_turns = keeping.persist && keeping.keeps_turns;
+        // The engine's ids must differ from those that the session derives from its seed.
+        let of_engine = task.seed.map(|byte| !byte);
+        configuration.given_servers = mcp::configurations(servers);
+        let engine = Engine::new(launch, configuration, of_engine);
+        let (sender, inputs) = unbounded();
+        let session = Self {
+            allow_bypass,
+            denied,
+            inputs: sender,
+            begin: RefCell::new(Some(Beginning { engine, inputs })),
+        };
+        if let Some(prompt) = task.prompt {
+            session.tell(Input::Prompt(prompt));
+        }
+        Ok(session)
     }
 }
 

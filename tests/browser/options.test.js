@@ -26,17 +26,18 @@ async function requestOf(options) {
 const GIVEN = {
   additionalDirectories: ['/b'], agent: 'scout', agents: { scout: { description: 'Looks.', prompt: 'Look.' } },
   allowDangerouslySkipPermissions: true, allowedTools: ['A'], apiKey: 'key', askTools: ['B'], baseUrl: 'https://a.example', betas: ['b'],
-  canUseTool: () => ({ behavior: 'allow' }), clock: new windlass.SystemClock(), continue: true, coreTools: ['TodoWrite'], cwd: '/a',
+  canUseTool: () => ({ behavior: 'allow' }), clock: new windlass.SystemClock(), configDir: '/home', continue: true, coreTools: ['TodoWrite'], cwd: '/a',
   dangerouslyAllowBrowser: true, disallowedTools: ['C'], effort: 'low', environment: { date: '2026-11-28' }, fallbackModel: 'm',
   fetch: undefined, files: new MemoryFileSystem(), forkSession: true, forwardSubagentText: false, freeWorkspaceReads: true,
   headers: { a: 'b' }, hooks: { Stop: [{ hooks: [() => ({})] }] }, includeHookEvents: false, includePartialMessages: true,
-  maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onWarning: () => {},
+  keepUnfinishedTurns: false, managedSettings: { env: {} }, maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onWarning: () => {},
   outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
-  persistSession: false, planModeInstructions: 'Ask.', pluginFetch: fetch, pluginLog: () => {}, pluginSecret: () => undefined, plugins: [], prices: undefined, progressIntervalMs: 0,
+  persistSession: false, planModeInstructions: 'Ask.', pluginFetch: fetch, pluginLog: () => {}, pluginSecret: () => undefined,
+  pluginState: new windlass.MemorySessionStore().pluginState, plugins: [], prices: undefined, progressIntervalMs: 0,
   promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, retry: { maxRetries: 0 },
-  seed: new Uint8Array(32), sessionId: crypto.randomUUID(), sessionStore: new windlass.MemorySessionStore(), stream: false,
+  seed: new Uint8Array(32), sessionId: crypto.randomUUID(), sessionStore: new windlass.MemorySessionStore(), settings: { env: {} }, settingSources: ['project'], stream: false,
   systemPrompt: 'Be brief.', taskBudget: { total: 30_000 }, thinking: { type: 'adaptive' }, toolAliases: { Note: 'Memo' }, tools: [note],
-  toolTimeoutMs: 1000,
+  toolTimeoutMs: 1000, trustProject: true,
 };
 
 test('every option is taken', async () => {
@@ -86,10 +87,10 @@ test('an option that there is not is told, with the one that was meant', () => {
 });
 
 test('an option of the TypeScript Agent SDK that means nothing here is told, all of them at once', () => {
-  const options = { sandbox: {}, settingSources: ['project'], pathToClaudeCodeExecutable: 'claude' };
+  const options = { sandbox: {}, skills: ['pdf'], pathToClaudeCodeExecutable: 'claude' };
   assert.throws(() => new Agent(options), ({ message }) => {
     assert.match(message, /`sandbox` has no meaning here: .*granted/);
-    assert.match(message, /`settingSources` has no meaning here: no files of settings are read/);
+    assert.match(message, /`skills` has no meaning here: the skills are those of the sources of settings/);
     assert.match(message, /`pathToClaudeCodeExecutable` has no meaning here: no program is started/);
     return true;
   });

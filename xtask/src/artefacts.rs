@@ -19,7 +19,8 @@ pub(crate) struct Artefacts {
     /// The simulation as a module, to compare it with the native one.
     pub(crate) simulation: PathBuf,
     /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `windlass_browser_testkit.js`
-    /// with that of the test kit, `files/` with the file tools for engines without components, and `demo/`, a page.
+    /// with that of the test kit, `windlass_browser_settings.js` with the one that reads settings, `files/` with the file tools
+    /// for engines without components, and `demo/`, a page.
     pub(crate) browser: PathBuf,
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         ("windlass-wasm-core", ""),
         ("windlass-simulate", ""),
         ("windlass-browser", "testkit"),
+        ("windlass-browser", "settings"),
         ("windlass-browser", ""),
     ] {
         process::run(workspace.wasm_cargo("build")?.args([
@@ -48,9 +50,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
             "--features",
             features,
         ]))?;
-        // Under a name of its own: who loads an agent does not load the test kit with it.
-        if features == "testkit" {
-            let copy = modules.join("windlass_browser_testkit.wasm");
+        // Under a name of its own: who loads an agent does not load the test kit with it, nor what reads settings.
+        if !features.is_empty() {
+            let copy = modules.join(format!("windlass_browser_{features}.wasm"));
             fs::copy(&module, &copy)
                 .with_context(|| format!("cannot copy {}", module.display()))?;
             bindgen(workspace, &copy, &browser)?;

@@ -15,6 +15,7 @@ mod page;
 mod pages;
 mod plugins;
 mod sessions;
+mod settings;
 mod shell;
 
 use std::{fs, path::Path};
@@ -84,6 +85,7 @@ fn the_size_of_the_browser_package_is_known() {
     for file in [
         "windlass_browser_bg.wasm",
         "windlass_browser.js",
+        "windlass_browser_settings_bg.wasm",
         "files/files.core.wasm",
         "files/files.js",
     ] {

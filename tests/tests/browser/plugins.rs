@@ -295,3 +295,13 @@ fn test_components(file: &str, names: &[&str]) {
 fn card_5_wasi_in_javascript_has_nothing_behind_it_that_was_not_granted() {
     node::test("wasi.test.js");
 }
+
+#[test]
+fn card_5_durable_state_in_javascript_is_kept_as_granted() {
+    node::test("plugin-state.test.js");
+}
+
+#[test]
+fn card_5_names_are_judged_before_a_component_in_node_reaches_them() {
+    node::test("judged-fetch.test.js");
+}

@@ -11,6 +11,11 @@ fn card_4_sessions_are_kept_in_stores_and_go_on() {
     node::test("sessions.test.js");
 }
 
+#[test]
+fn card_4_turns_go_on_where_a_page_or_process_ended() {
+    node::test("unfinished-turns.test.js");
+}
+
 /// The page is loaded again in the middle of a session, which goes on then; another tab has it, and loses it when it is closed;
 /// and the storage keeps the contract of stores.
 #[test]
