@@ -3,6 +3,12 @@
 /** Before the ids of calls, in the keys of the storage; no key of the sessions begins with it. */
 const PREFIX = 'windlass-question\n';
 
+/** What a call gets to which nobody answered. */
+const LATE = { behavior: 'deny', message: 'nobody answered the question about this call in time' };
+
+/** After how many milliseconds an answer that no call has taken is looked at again: the object that was about to may be gone. */
+const AGAIN_MS = 60_000;
+
 /** What is still open of a session: with the call that waits for it, or without, if the object that asked is gone. */
 export class Questions {
   #storage;
@@ -19,8 +25,15 @@ export class Questions {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Asks by `emit`, and waits for the answer, unless it was given before the call was judged once more. */
-  async ask(question, signal, emit) {
+  /**
+   * Asks by `emit`, and waits for the answer, unless it was given before the call was judged once more.
+   *
+   * @param {object} question
+   * @param {AbortSignal} signal
+   * @param {(question: object) => Promise<void>} emit
+   * @param {string} address of the session, which goes on when the time is over
+   */
+  async ask(question, signal, emit, address) {
     const { toolUseID } = question;
     const answer = new Promise((resolve) => this.#waiting.set(toolUseID, resolve));
     const kept = await this.#storage.get(PREFIX + toolUseID);
@@ -31,7 +44,7 @@ export class Questions {
     if (!this.#waiting.has(toolUseID)) return answer; // it has come meanwhile
     signal.addEventListener('abort', () => this.#forget(toolUseID), { once: true });
     const deadline = kept?.deadline ?? (this.#timeoutMs && Date.now() + this.#timeoutMs);
-    await this.#storage.put(PREFIX + toolUseID, { question, deadline });
+    await this.#storage.put(PREFIX + toolUseID, { question, deadline, address });
     if (deadline) await this.#setAlarm();
     await emit(question);
     return answer;
@@ -71,15 +84,21 @@ export class Questions {
     return { isGone: true };
   }
 
-  /** Denies what nobody answered in time; for the alarm of the object. */
+  /**
+   * Denies what nobody answered in time; for the alarm of the object.
+   *
+   * @returns the address of the session, if it has to go on because the call does not wait for the answer any more
+   */
   async expire() {
     const now = Date.now();
-    for (const { question, deadline } of await this.#kept()) {
+    let gone;
+    for (const { question, decision, deadline, address } of await this.#kept()) {
       if (!deadline || deadline > now) continue;
-      this.#waiting.get(question.toolUseID)?.({ behavior: 'deny', message: 'nobody answered the question about this call in time' });
-      await this.#forget(question.toolUseID);
+      const { isGone } = await this.answer(question.toolUseID, decision ?? LATE);
+      if (isGone) gone = address;
     }
     await this.#setAlarm();
+    return gone;
   }
 
   /** Forgets questions whose calls are gone: the session has gone on without them. */
@@ -99,7 +118,8 @@ export class Questions {
   }
 
   async #setAlarm() {
-    const deadlines = (await this.#kept()).flatMap(({ deadline }) => deadline ?? []);
+    const due = ({ deadline, decision }) => (deadline && decision ? Date.now() + AGAIN_MS : deadline);
+    const deadlines = (await this.#kept()).flatMap((kept) => due(kept) ?? []);
     if (deadlines.length > 0) await this.#storage.setAlarm(Math.min(...deadlines));
   }
 }

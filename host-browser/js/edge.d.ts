@@ -9,7 +9,10 @@ export interface EdgeParts {
    * random, and no secret.
    */
   authorize(request: Request, env: any): Response | void | Promise<Response | void>;
-  /** What an agent is made of, for each session. Without `canUseTool` the reader of the stream is asked. */
+  /**
+   * What an agent is made of, for each session. Without `canUseTool` the reader of the stream is asked. Where a question's time was over
+   * after its object was gone, the request has the address of the session and nothing else.
+   */
   options(env: any, request: Request): AgentOptions | Promise<AgentOptions>;
   /** The binding of the sessions' objects; default `SESSIONS`. */
   namespace?: string;
@@ -18,7 +21,7 @@ export interface EdgeParts {
    * and the answer stops.
    */
   heartbeatMs?: number;
-  /** After how many milliseconds a question that nobody answers is denied, by an alarm of the object; never if left out. */
+  /** After how many milliseconds a question that nobody answers is denied, by an alarm of the object, and the model goes on; never if left out. */
   questionTimeoutMs?: number;
 }
 

@@ -20,7 +20,7 @@ import { DurableObjectSessionStore } from './durable-object-session-store.js';
 import { Questions } from './edge-questions.js';
 import { EventStream } from './event-stream.js';
 export { LocalObjects } from './local-objects.js';
-import { GO_ON, KEEPS_QUESTIONS } from './session.js';
+import { KEEPS_QUESTIONS } from './session.js';
 import { init } from './wasm.js';
 
 /** How often a stream is written to where nothing is said: who has left is noticed, and what lies between keeps the connection. */
@@ -69,6 +69,9 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     #over;
     /** Who reads it; nobody, where the reader has left. */
     #reader;
+    /** The address of the session, and what is called when a person is asked. */
+    #address;
+    #asked = () => {};
 
     constructor(ctx, env) {
       this.#storage = ctx.storage;
@@ -88,7 +91,13 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     /** Called by the runtime when the time of a question is over. */
     async alarm() {
-      await this.#questions.expire();
+      const address = await this.#questions.expire();
+      if (!address || this.#run) return;
+      await this.#begin(new Request(address), (session) => session.continue(), { isAnew: true });
+      this.#over = this.#stream(this.#run);
+      // An object has one alarm at a time: the next question has its own.
+      const asked = new Promise((resolve) => (this.#asked = resolve));
+      await Promise.race([this.#over, asked]);
     }
 
     /** Whether it can leave the memory: nothing runs, and nobody is asked. */
@@ -104,6 +113,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     async #handle(request, id, action) {
       const { method } = request;
+      this.#address = new URL(`/sessions/${id}`, request.url).href;
       if (method === 'GET' && action === 'questions') return Response.json(await this.#questions.open());
       if (method === 'GET' && !action) return this.#transcript(id);
       if (method === 'DELETE' && !action) return this.#delete(id);
@@ -125,20 +135,25 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       });
     }
 
-    /** The stream of what `begin` makes the session say, which is opened anew where it has to go on from what is kept. */
-    async #answering(id, request, begin, { isAnew = false } = {}) {
+    /** The stream of what `begin` makes the session say. */
+    async #answering(id, request, begin, how) {
+      await this.#begin(request, begin, how);
+      const response = this.#readBy(request, id);
+      this.#over = this.#stream(this.#run);
+      return response;
+    }
+
+    /** Begins a run of the session, which is opened anew where it has to go on from what is kept. */
+    async #begin(request, begin, { isAnew = false } = {}) {
       this.#run = 'starting';
       try {
         if (isAnew) await this.close();
-        this.#session ??= await this.#open(id, request);
+        this.#session ??= await this.#open(request);
         this.#run = await begin(this.#session);
       } catch (error) {
         this.#run = undefined;
         throw error;
       }
-      const response = this.#readBy(request, id);
-      this.#over = this.#stream(this.#run);
-      return response;
     }
 
     /** What is said from now on is the answer to this request, and to no other. */
@@ -175,8 +190,10 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     }
 
     /** The session that is kept under the id, or a new one. */
-    async #open(id, request) {
+    async #open(request) {
       await init(module);
+      this.#address ??= request.url;
+      const [, id] = SESSION.exec(new URL(request.url).pathname);
       const isKept = (await this.#store.list()).some((kept) => kept.id === id);
       const agent = new Agent({
         canUseTool: (...asked) => this.#ask(...asked),
@@ -211,7 +228,11 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     /** Asks whoever reads the stream, and waits for the answer. */
     #ask(toolName, input, { signal, toolUseID, blockedPath, decisionReason, suggestions, agentID }) {
       const question = { toolUseID, toolName, input, blockedPath, decisionReason, suggestions, agentID };
-      return this.#questions.ask(question, signal, (asked) => this.#emit('permission', JSON.stringify(asked)));
+      const emit = (asked) => {
+        this.#asked();
+        return this.#emit('permission', JSON.stringify(asked));
+      };
+      return this.#questions.ask(question, signal, emit, this.#address);
     }
 
     async #answer(id, answer, request) {
@@ -226,7 +247,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       const answered = await this.#questions.answer(toolUseID, decision);
       if (!answered) return unknown();
       // Where the session goes on already, the call is about to be judged once more.
-      if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session[GO_ON](), { isAnew: true });
+      if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session.continue(), { isAnew: true });
       return stream ?? Response.json({ toolUseID });
     }
 

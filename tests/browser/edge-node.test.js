@@ -129,7 +129,7 @@ test('card_4_a_question_outlives_the_process_of_node', async () => {
   assert.equal((await request(`/sessions/${id}`)).status, 404);
 });
 
-test('card_4_a_question_that_nobody_answers_is_closed_by_the_next_process', async () => {
+test('card_4_the_model_goes_on_in_the_next_process_when_nobody_has_answered_a_question', async () => {
   await served.stop();
   await start({ PATIENCE: '60000' });
   model.answer({ call: { name: 'Note', input: { text: 'a' } } });
@@ -143,7 +143,14 @@ test('card_4_a_question_that_nobody_answers_is_closed_by_the_next_process', asyn
   // The clock of the next process is past the deadline.
   await served.stop();
   writeFileSync(join(folder, 'later.js'), 'const { now } = Date;\nDate.now = () => now() + 120_000;\n');
+  const asked = model.requests.length;
+  model.answer('Without it, then.');
   await start({ PATIENCE: '60000', NODE_OPTIONS: '--import ./later.js' });
+  const said = async () => (await request(`/sessions/${id}`)).text();
+  while (!(await said()).includes('Without it, then.'));
+  // Nobody has asked for anything: the model was told, once.
+  assert.match(await said(), /nobody answered the question/);
+  assert.equal(model.requests.length, asked + 1);
   while ((await open()).length > 0);
   model.answer('On.');
   assert.match(await events(await request(`/sessions/${id}`, { prompt: 'Go on.' })), /"result":"On\."/);
