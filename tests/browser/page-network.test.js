@@ -147,10 +147,14 @@ test('card_4_a_secret_of_a_component_goes_to_its_audience_and_is_shown_and_kept_
   await started(page);
   const told = (await panel(page, 'Components')).getByText('drop connected again if you want to go on with it, and give it TOKEN again');
   await told.waitFor();
+  // Where one goes on, and not only among the components.
+  const without = page.locator('#conversation').getByText('the agent does without connected until you drop it again');
+  await without.waitFor();
   await choose(page, await connectedTo(origin));
   assert.equal(await token.inputValue(), '');
   await give(TOKEN);
   await told.waitFor({ state: 'detached' });
+  await without.waitFor({ state: 'detached' });
   await use();
   assert.equal(sent().at(-1), `Bearer ${TOKEN}`);
   await page.reload();

@@ -172,7 +172,7 @@ visit('card_4_a_session_is_there_again_after_the_page_was_loaded_anew', async (p
   await sessions.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
 });
 
-visit('card_4_a_tab_that_was_closed_in_the_middle_of_an_answer_offers_to_go_on', async (page, context) => {
+visit('card_4_a_tab_that_was_closed_while_a_person_was_asked_goes_on_with_the_question', async (page, context) => {
   await ask(page, 'Fix the failing tests');
   await question(page, 'Bash').getByRole('button', { name: 'Allow once' }).click();
   await question(page, 'Edit').waitFor();
@@ -182,11 +182,32 @@ visit('card_4_a_tab_that_was_closed_in_the_middle_of_an_answer_offers_to_go_on',
   await triedUntilOpen(again);
   await again.getByText('The tab was closed in the middle of this answer').waitFor();
   await again.getByRole('button', { name: 'Go on' }).click();
-  await question(again, 'Bash').getByRole('button', { name: 'Allow once' }).click();
+  // The question itself, and nothing that came before it: nobody has said anything new.
   await question(again, 'Edit').getByRole('button', { name: 'Allow once' }).click();
   await question(again, 'Bash').getByRole('button', { name: 'Allow once' }).click();
   await answered(again);
   await again.getByText('All 10 tests pass.').waitFor();
+  assert.deepEqual(await calls(again), ['Bash done', 'Edit done', 'Bash done']);
+  assert.equal(await again.locator('.prompt').count(), 1);
+  assert.deepEqual(again.faults, []);
+});
+
+visit('card_4_a_tab_that_was_closed_in_the_middle_of_a_stream_goes_on_with_the_answer', async (page, context) => {
+  await ask(page, 'Stop in the middle');
+  await page.getByText('in the middle of a sentence').waitFor();
+  const url = page.url();
+  await page.close();
+  const again = await tab(context, url);
+  await triedUntilOpen(again);
+  await again.getByText('The tab was closed in the middle of this answer').waitFor();
+  await again.getByRole('button', { name: 'Go on' }).click();
+  // The model is asked the same once more; what it says is stopped this time.
+  await again.getByText('in the middle of a sentence').waitFor();
+  await again.getByRole('button', { name: 'Stop' }).click();
+  await answered(again);
+  assert.equal(await again.locator('.prompt').count(), 1);
+  await ask(again, 'Who are you?');
+  await answered(again, 2);
   assert.deepEqual(again.faults, []);
 });
 

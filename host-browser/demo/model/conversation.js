@@ -1,4 +1,6 @@
 /** The session that the page shows: it asks, keeps the journal, and puts questions of permission to the person. */
+import { unfinishedTurn } from 'windlass';
+import { GO_ON } from '../page-script.js';
 import { agentOf, fingerprintOf } from './agent.js';
 import { Changing } from './changes.js';
 import { endExplained, explained, isBusy } from './failures.js';
@@ -29,6 +31,8 @@ export class Conversation extends Changing {
   #madeOf;
   /** Which session goes on, as an agent is told it. */
   #going = {};
+  /** Whether it goes on in the middle of a turn. */
+  #isUnfinished = false;
   #running = Promise.resolve();
   #opening = Promise.resolve();
   /** Entries of the journal that are kept, and whether they are: a session is kept from its first prompt on. */
@@ -78,6 +82,7 @@ export class Conversation extends Changing {
       this.#isKept = true;
       this.#kept = kept;
       await this.#start({ resume: id });
+      this.#isUnfinished = !this.problem && Boolean(await unfinishedTurn(id, this.#parts));
     });
   }
 
@@ -92,11 +97,24 @@ export class Conversation extends Changing {
   }
 
   /** Asks; resolves when everything is answered. */
-  async prompt(text) {
+  prompt(text) {
+    return this.#run((session) => {
+      const { settings, workspaces } = this.#parts;
+      this.#record({ kind: 'prompt', text, rules: settings.permissionsOn(workspaces.current.id).rules });
+      return session.prompt(text);
+    });
+  }
+
+  /** Goes on with an answer that was cut off: where it was, if its state was kept, and else behind what was said. */
+  goOn() {
+    return this.#isUnfinished ? this.#run((session) => session.continue()) : this.prompt(GO_ON);
+  }
+
+  async #run(begin) {
     if (this.isRunning || this.isOpening) return;
     this.isRunning = true;
     this.changed();
-    this.#running = this.#answer(text);
+    this.#running = this.#answer(begin);
     await this.#running;
   }
 
@@ -156,15 +174,14 @@ export class Conversation extends Changing {
     return done;
   }
 
-  async #answer(text) {
+  async #answer(begin) {
     try {
       await this.#ready();
       if (this.problem) return;
       this.#isKept = true;
+      this.#isUnfinished = false;
       this.#keepWorkspace();
-      const { settings, workspaces } = this.#parts;
-      this.#record({ kind: 'prompt', text, rules: settings.permissionsOn(workspaces.current.id).rules });
-      for await (const message of this.#session.prompt(text)) await this.#take(message);
+      for await (const message of begin(this.#session)) await this.#take(message);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -191,6 +208,7 @@ export class Conversation extends Changing {
     this.questions = [];
     this.#kept = 0;
     this.#isKept = false;
+    this.#isUnfinished = false;
     this.#going = {};
     this.changed();
   }

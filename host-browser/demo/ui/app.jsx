@@ -1,12 +1,12 @@
 /** The page: the conversation, and beside it (on a phone: instead of it) one of the panels. */
 import { useEffect, useState } from 'preact/hooks';
 import { RECORDED } from '../model/shell.js';
-import { GO_ON } from '../page-script.js';
 import { Chat } from './chat.jsx';
 import { ComponentsPanel } from './components-panel.jsx';
 import { Composer } from './composer.jsx';
 import { FilesPanel } from './files-panel.jsx';
 import { Meter } from './meter.jsx';
+import { MissingComponents } from './missing-components.jsx';
 import { ClosedDirectory } from './closed-directory.jsx';
 import { ServersPanel } from './servers-panel.jsx';
 import { SessionsPanel } from './sessions-panel.jsx';
@@ -99,13 +99,14 @@ function ConversationArea({ conversation, settings, components, workspaces, mome
           isPast={moment !== undefined}
         />
       </div>
+      <MissingComponents components={components} />
       {problem && <Problem conversation={conversation} problem={problem} />}
       {!problem && workspace.isClosed && <ClosedDirectory workspace={workspace} />}
       {!problem && !workspace.isClosed && conversation.isCutOff && (
         <p class="note offer">
           {entries.at(-1).kind === 'opened' ? 'You forked in the middle of this answer.' : 'The tab was closed in the middle of this answer.'}{' '}
           What was complete is there.{' '}
-          <button onClick={() => conversation.prompt(GO_ON)}>Go on</button>
+          <button onClick={() => conversation.goOn()}>Go on</button>
         </p>
       )}
       {moment === undefined ? (
