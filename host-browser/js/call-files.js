@@ -18,7 +18,7 @@ const inUse = new WeakMap();
  * @param {object} fileSystem
  * @param {{ cwd: string, roots: { path: string, access: string }[], deny: object[] }} grant
  * @param {AbortSignal | undefined} signal when it has fired, nothing is changed any more
- * @param {(files: { filesystem: (count?: () => void) => object, isComplete: () => boolean }) => T | Promise<T>} attempt runs it
+ * @param {(files: { filesystem: (count?: () => void, lasting?: object) => object, isComplete: () => boolean }) => T | Promise<T>} attempt runs it
  *   once; `filesystem` gives the imports of `windlass:host/filesystem`. Nothing is changed if it throws.
  * @param {import('./recorded-requests.js').RecordedRequests} [requests] what else it may be stopped for and run again
  * @returns {Promise<T>} what the complete attempt gave
@@ -27,7 +27,7 @@ export async function runOnFiles(fileSystem, grant, signal, attempt, requests) {
   // Not in a row with others, which would wait for servers, too: what one of them changes meanwhile is noticed in the end.
   if (requests) return runOnCopy(fileSystem, new FileContents(limitsOf(fileSystem).maxBytes), grant, signal, attempt, requests);
   const tree = fileSystem[TREE];
-  if (tree) return attempt({ filesystem: (count) => filesystemOf(tree, grant, count), isComplete: () => true });
+  if (tree) return attempt({ filesystem: (...given) => filesystemOf(tree, grant, ...given), isComplete: () => true });
   const use = inUse.get(fileSystem) ?? { last: Promise.resolve(), contents: new FileContents(limitsOf(fileSystem).maxBytes) };
   inUse.set(fileSystem, use);
   // One call after the other: what one has changed, the next one sees.
@@ -45,7 +45,7 @@ async function runOnCopy(fileSystem, contents, given, signal, attempt, requests)
   const tree = new CallTree(fileSystem, contents, isOpen, maxEntries);
   contents.begin();
   for (const { path } of grant.roots) if (isOpen(path)) await tree.look(path);
-  const files = { filesystem: (count) => filesystemOf(tree, grant, count), isComplete: () => tree.isComplete() };
+  const files = { filesystem: (...given) => filesystemOf(tree, grant, ...given), isComplete: () => tree.isComplete() };
   for (;;) {
     signal?.throwIfAborted();
     const outcome = await settled(() => attempt(files));

@@ -21,27 +21,28 @@ const LARGEST_VALUE = 1 << 20;
  * @param {object} plugin.grant what it declares and was granted: `state`, `env`, `roles`, `network`
  * @param {object} plugin.limits as declared
  * @param {object} call
- * @param {(count: () => void) => object} call.files what the call sees of the files; calls `count` before each access
+ * @param {(count: () => void, lasting?: object) => object} call.files what the call sees of the files: see `filesystemOf`
  * @param {import('./recorded-requests.js').RecordedRequests} [call.requests] sends what it was granted to send; left out if that is nothing
  * @param {Map<string, Uint8Array>} call.state what the plugin remembers
  * @param {(text: string) => void} call.progress
  * @param {(level: string, message: string) => void} call.log
  * @param {(length: number) => Uint8Array} call.random the same bytes in each attempt of a call
  * @param {number} call.started when the call began, in milliseconds since 1970
- * @returns {{ imports: object, finish: () => void }} `finish` is called when the component has done its work; may throw
+ * @param {object} [lasting] of an instance that is kept: see `filesystemOf`
+ * @returns {{ interfaces: object, finish: () => void }} `finish` is called when the component has done its work; may throw
  */
-export function importsOf({ grant, limits, wasi = noWasi }, { files, requests, state, progress, log, random, started }) {
-  const count = counter(least(limits.host_calls, HOST_CALLS));
+export function importsOf({ grant, limits, wasi = noWasi }, { files, requests, state, progress, log, random, started }, lasting) {
+  const { count, end } = counter(least(limits.host_calls, HOST_CALLS));
   const counted = (functions) =>
     Object.fromEntries(Object.entries(functions).map(([name, run]) => [name, (...given) => (count(), run(...given))]));
   const writeLog = logger(log, least(limits.log_bytes, LOG));
   // What it asks of files is counted by WASI itself.
   const { interfaces, finish } = wasi({ count, filesystem: files(() => {}), log: writeLog, random, started });
   const { http, secrets } = networkOf(grant, { requests, log }, count);
-  const imports = handedOut({
+  const all = {
     ...interfaces,
     'windlass:host/types': {},
-    'windlass:host/filesystem': files(count),
+    'windlass:host/filesystem': files(count, lasting),
     'windlass:host/http': { Body: http.Body, ...counted({ send: http.send }) },
     'windlass:host/secrets': counted(secrets),
     'windlass:host/state': counted(grant.state ? remembering(state) : REMEMBERING_NOTHING),
@@ -50,8 +51,8 @@ export function importsOf({ grant, limits, wasi = noWasi }, { files, requests, s
     'windlass:host/log': counted({ log: writeLog }),
     'windlass:plugin/types': {},
     'windlass:plugin/hooks': {},
-  });
-  return { imports, finish };
+  };
+  return { interfaces: all, finish: () => (finish(), end()) };
 }
 
 function noWasi() {
@@ -66,8 +67,8 @@ function settings({ env, roles }) {
   return (name) => (name.startsWith(ROLE_SETTING) ? roles.path(name.slice(ROLE_SETTING.length)) : env.get(name));
 }
 
-/** These interfaces and no other: what imports more is told so. */
-function handedOut(interfaces) {
+/** These interfaces and no other, for an instance that is made: what imports more is told so. */
+export function handedOut(interfaces) {
   return new Proxy(interfaces, {
     get(known, name) {
       if (!Object.hasOwn(known, name)) {
@@ -84,13 +85,17 @@ export function least(declared, most) {
   return Math.min(declared ?? most, most);
 }
 
+/** Counts calls of the host, until the call of the component has ended: what an instance that is kept has of it goes no further. */
 function counter(limit) {
   let left = limit;
-  return () => {
+  let isOver = false;
+  const count = () => {
+    if (isOver) throw new Error('it used something of an earlier call, which ended with that');
     left -= 1;
     // No case of a WIT error: it ends the call.
     if (left < 0) throw new Error(`it called the host more than ${limit} times (\`host_calls\`)`);
   };
+  return { count, end: () => (isOver = true) };
 }
 
 function notGranted() {

@@ -26,6 +26,7 @@ export function serve() {
       opened.catch(() => {}); // the run that waits for it is told
     }
     if (data.type === 'run') run(data);
+    if (data.type === 'forget') opened.then((plugin) => plugin.forget(data.session)).catch(() => {});
     if (data.type === 'answer') {
       waiting.get(data.question)(data.answer);
       waiting.delete(data.question);
@@ -52,12 +53,13 @@ function closeWaysOut() {
   }
 }
 
-async function run({ kind, given, input, state, grant, started, facts, enforcing }) {
+async function run({ kind, given, input, session, state, grant, started, facts, enforcing }) {
   const kept = new Map(state);
   const fileSystem = new WorkerFileSystem((method, argument) => ask({ type: 'ask', method, argument }), facts);
   const host = {
     files: (attempt, requests) => runOnFiles(fileSystem, grant, undefined, attempt, requests),
     send,
+    session,
     started,
     state: kept,
     progress: (text) => postMessage({ type: 'progress', text }),

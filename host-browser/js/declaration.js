@@ -64,15 +64,15 @@ export function checked(declaration) {
   only('', declaration);
   if (declaration.wit !== WIT) throw fault(`it was made for version ${declaration.wit} of windlass:plugin, and this host has ${WIT}`);
   if (!['call', 'session'].includes(declaration.instance ?? 'call')) throw fault('its `instance` is neither `call` nor `session`');
-  if (declaration.instance === 'session') {
-    throw fault('it declares `"instance": "session"`, to keep its memory from call to call, and in this host each call has a fresh instance');
-  }
   const number = (what, value, least = 0, most = Number.MAX_SAFE_INTEGER) => {
     const isOne = value === undefined || value === null || (Number.isSafeInteger(value) && value >= least && value <= most);
     // Compared with anything else a limit would be none.
     if (!isOne) throw fault(`${what} is ${JSON.stringify(value)}, which is no whole number from ${least} to ${most}`);
   };
   const tools = named('tools', declaration.tools);
+  if (declaration.instance === 'session' && tools.length === 0) {
+    throw fault('it declares `"instance": "session"`, to keep its memory from call to call, and has no tool that could be called');
+  }
   for (const { name, timeout_ms } of tools) number(`\`timeout_ms\` of \`${name}\``, timeout_ms);
   const limits = only('limits', declaration.limits ?? {});
   for (const [name, limit] of Object.entries(limits)) number(`\`limits.${name}\``, limit);
@@ -107,6 +107,7 @@ export function checked(declaration) {
     grants,
     network,
     limits,
+    keepsInstance: declaration.instance === 'session',
   };
 }
 

@@ -15,9 +15,12 @@ const PAGE_ENTRIES = 1000;
  *   `write(path, data)`, `createDirectory(path)` and `remove(path)` change it. All are called only where the view allows it
  * @param {{ cwd: string, roots: { path: string, access: string }[], deny: object[] }} grant
  * @param {() => void} [count] called before everything that is asked of it; may throw
+ * @param {{ view?: View }} [lasting] of an instance that is kept: a directory that it has from an earlier call is looked up in what the
+ *   present one was granted
  */
-export function filesystemOf(tree, grant, count = () => {}) {
-  const view = new View(tree, grant, count);
+export function filesystemOf(tree, grant, count = () => {}, lasting = {}) {
+  const view = new View(tree, grant, count, lasting);
+  lasting.view = view;
   return {
     Directory,
     roots: () => view.roots(),
@@ -45,6 +48,7 @@ function anchored({ pattern, access }) {
 /** The files one call may touch. */
 class View {
   #tree;
+  #lasting;
   #cwd;
   #rules;
   /** The roots that no pattern closes. */
@@ -52,8 +56,9 @@ class View {
   /** What the rules said of paths: for one call they stay as they are. */
   #accesses = new Map();
 
-  constructor(tree, given, count) {
+  constructor(tree, given, count, lasting) {
     const grant = checkedGrant(given);
+    this.#lasting = lasting;
     this.#tree = tree;
     this.#cwd = grant.cwd;
     /** Called before everything that is asked of the view; it may throw. */
@@ -78,7 +83,7 @@ class View {
       }
       const known = roots.get(directory);
       if (known && (known.access === 'write' || access === 'read')) continue;
-      roots.set(directory, { path: directory, access, directory: new Directory(this, directory) });
+      roots.set(directory, { path: directory, access, directory: new Directory(this.#lasting, directory) });
     }
     return [...roots.values()];
   }
@@ -213,12 +218,17 @@ class View {
 
 /** The resource `directory`: a capability to one tree, for one call. */
 class Directory {
-  #view;
+  #lasting;
   #path;
 
-  constructor(view, path) {
-    this.#view = view;
+  constructor(lasting, path) {
+    this.#lasting = lasting;
     this.#path = path;
+  }
+
+  /** That of the present call. */
+  get #view() {
+    return this.#lasting.view;
   }
 
   stat(path) {

@@ -112,6 +112,7 @@ export class Host {
       // For a component that does not run on this thread.
       fileSystem: files,
       grant,
+      session: this,
       signal,
       network,
       started: clock.wall(),
@@ -164,6 +165,11 @@ export class Host {
   async #read(taken) {
     await taken;
     await this.#events.read();
+  }
+
+  /** The session has ended: components keep nothing of it. */
+  over() {
+    for (const plugin of this.#states.keys()) plugin.forget(this);
   }
 
   opened(id) {

@@ -74,7 +74,8 @@ export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' |
 /**
  * A component that `jco transpile --instantiation async` turned into JavaScript: its tools and hooks.
  *
- * Each run has a fresh instance, which sees what was granted and nothing else. It runs on the thread of the agent: no browser
+ * Each run has a fresh instance, which sees what was granted and nothing else. One that declares `"instance": "session"` keeps an instance for
+ * the calls of its tools in a session, as long as they do not have to wait. It runs on the thread of the agent: no browser
  * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. A
  * component that imports WASI needs `wasi` of `windlass/wasi`.
  *

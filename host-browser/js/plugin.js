@@ -1,8 +1,9 @@
-/** Components: their tools and hooks, each run in a fresh instance. */
-import { importsOf, least } from './component-imports.js';
+/** Components: their tools and hooks, each run in a fresh instance, unless a component keeps one for its tools. */
+import { least } from './component-imports.js';
 import { ComponentNetwork, HTTP_BYTES } from './component-network.js';
 import { checked } from './declaration.js';
 import { judged } from './judgement.js';
+import { Instance, KeptInstances } from './kept-instances.js';
 import { TRUSTED, granted } from './plugin-grant.js';
 import { remembering } from './plugin-state.js';
 import { RecordedRandom } from './recorded-random.js';
@@ -35,6 +36,8 @@ export class Plugin {
   #tail = Promise.resolve();
   #traps = 0;
   #may;
+  /** Those of its tools, if it keeps its memory from call to call. */
+  #instances;
   #known = new KnownSecrets();
 
   /**
@@ -45,11 +48,12 @@ export class Plugin {
    * @param {{ wasi?: Function }} [options] `wasi` of `windlass/wasi`, for a component that imports it
    */
   constructor(declaration, instantiate, module, grant = {}, { wasi } = {}) {
-    const { name, tools, hooks, grants, network, limits } = checked(declaration);
+    const { name, tools, hooks, grants, network, limits, keepsInstance } = checked(declaration);
     this.name = name;
     this.hooks = hooks;
     this.#instantiate = instantiate;
     this.#module = module;
+    this.#instances = keepsInstance ? new KeptInstances() : undefined;
     this.#may = { grant: granted(name, { ...grants, network }, grant), limits, wasi };
     const roots = grant === TRUSTED ? undefined : this.#may.grant.roots;
     /** The directories that were granted by their paths. */
@@ -81,9 +85,18 @@ export class Plugin {
   call(call, input, host) {
     const { name, observed } = call;
     return this.#next(host, async (host) => {
-      const result = await this.#run(host, this.callTimeout(call), (instance) => instance.call({ name, input, observed }));
-      return encoded(this.name, result, this.#may.limits);
+      const enter = (exports) => exports.call({ name, input, observed });
+      const { result, instance } = await this.#run(host, this.callTimeout(call), enter, this.#instances?.take(host.session));
+      const json = encoded(this.name, result, this.#may.limits);
+      // Now the call has ended well.
+      this.#instances?.put(host.session, instance);
+      return json;
     });
+  }
+
+  /** A session has ended: nothing of it is kept. */
+  forget(session) {
+    this.#instances?.take(session);
   }
 
   /**
@@ -100,10 +113,11 @@ export class Plugin {
     const occurred = { hook: name, event, input, toolUseId: call.tool_use_id ?? undefined };
     return this.#next(host, async (host) => {
       if (kind === 'observer') {
-        await this.#run(host, limit, (instance) => instance.observe(occurred));
+        await this.#run(host, limit, (exports) => exports.observe(occurred));
         return {}; // whatever it did, its answer is the one that says nothing
       }
-      return judged(await this.#run(host, limit, (instance) => instance.judge(occurred)), { event, input: call.input }, host.enforcing);
+      const { result } = await this.#run(host, limit, (exports) => exports.judge(occurred));
+      return judged(result, { event, input: call.input }, host.enforcing);
     });
   }
 
@@ -138,7 +152,11 @@ export class Plugin {
     return done;
   }
 
-  async #run(host, limit, enter) {
+  /**
+   * Runs it, first in the instance that was kept, if there is one. An attempt that was not complete has left something in its memory: the
+   * next one begins anew.
+   */
+  async #run(host, limit, enter, kept) {
     if (this.#traps >= MOST_TRAPS) {
       throw new Error(
         `The component ${this.name} trapped ${MOST_TRAPS} times in a row, and runs again when it is loaded anew`,
@@ -149,12 +167,17 @@ export class Plugin {
     const started = host.started ?? Date.now();
     const attempting = (requests) => {
       const ofAttempt = () => ({ progress: told.progress(), log: told.log(), random: chance.attempt(), started, requests });
-      const attempt = (files) => this.#attempt({ ...host, ...ofAttempt() }, files, enter);
+      let instance = kept;
+      const attempt = (files) => {
+        const first = instance;
+        instance = undefined;
+        return this.#attempt({ ...host, ...ofAttempt() }, files, enter, first ?? new Instance(this.#may));
+      };
       return host.files(attempt, requests);
     };
-    const { result, failure } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
+    const { result, failure, instance } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
     if (failure !== undefined) throw new Error(failure);
-    return result;
+    return { result, instance };
   }
 
   /** Runs what may send requests, which is over in time: waiting for them can be stopped. */
@@ -176,19 +199,19 @@ export class Plugin {
   }
 
   /** Runs it on files and answers that may be incomplete; nothing of it counts then. */
-  async #attempt(host, files, enter) {
+  async #attempt(host, files, enter, instance) {
     const { requests } = host;
     const isComplete = () => files.isComplete() && (requests?.isComplete() ?? true);
     const state = new Map(host.state);
     requests?.begin();
-    const { imports, finish } = importsOf(this.#may, { ...host, files: files.filesystem, state });
-    const instance = await this.#instantiate((path) => this.#compiled(path), imports);
+    const instantiate = (imports) => this.#instantiate((path) => this.#compiled(path), imports);
+    const { exports, finish } = await instance.begin({ ...host, files: files.filesystem, state }, instantiate);
     try {
-      const result = enter(instance);
+      const result = enter(exports);
       finish();
       requests?.check();
       this.#traps = 0;
-      return { result };
+      return { result, instance };
     } catch (cause) {
       if (!isComplete()) return {};
       // What a function with an error in its type returned: the component works.

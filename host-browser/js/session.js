@@ -208,7 +208,8 @@ export class Session {
     try {
       const core = await this.#core;
       const denied = { read: core.deniesReading, write: core.deniesWriting };
-      await core.drive(new Host({ ...parts, denied }, this.#servers, events), store);
+      const host = new Host({ ...parts, denied }, this.#servers, events);
+      await core.drive(host, store).finally(() => host.over());
       this.#over ??= ended();
       this.#isOpened.reject(this.#over);
       this.#servers.over(this.#over);

@@ -22,6 +22,9 @@ export class WorkerPlugin extends Plugin {
   #worker;
   #tail = Promise.resolve();
   #ended = 0;
+  /** The sessions that it has run in, as its Worker knows them. */
+  #sessions = new WeakMap();
+  #numbered = 0;
 
   /**
    * @param {object} declaration what {@link declarationOf} reads from the component
@@ -46,6 +49,15 @@ export class WorkerPlugin extends Plugin {
     return this.#next(host, run, this.hookTimeout({ timeout_ms }));
   }
 
+  forget(session) {
+    if (this.#sessions.has(session)) this.#worker?.postMessage({ type: 'forget', session: this.#numberOf(session) });
+  }
+
+  #numberOf(session) {
+    if (!this.#sessions.has(session)) this.#sessions.set(session, (this.#numbered += 1));
+    return this.#sessions.get(session);
+  }
+
   /** Ends the Worker. */
   close() {
     this.#worker?.terminate();
@@ -66,7 +78,8 @@ export class WorkerPlugin extends Plugin {
     host.signal?.throwIfAborted();
     const worker = this.#open();
     const files = new ServedFiles(host.fileSystem, host.grant);
-    const request = { type: 'run', ...run, state: [...host.state], grant: host.grant, started: host.started, facts: files.facts };
+    const { grant, started } = host;
+    const request = { type: 'run', ...run, session: this.#numberOf(host.session), state: [...host.state], grant, started, facts: files.facts };
     try {
       const { result, state, failure } = await this.#answered(worker, request, files, host, limit);
       replaceAll(host.state, state);

@@ -85,7 +85,7 @@ test('what nobody asks for cannot be granted, and what nobody enforces cannot be
   assert.throws(make({ tools: [TOOL, TOOL] }), /there twice/);
   assert.throws(make({ hooks: [{ ...HOOK, event: 'PostToolUse' }] }), /nothing can be refused/);
   assert.throws(make({ wit: '9.0.0' }), /version 9.0.0/);
-  assert.throws(make({ tools: [TOOL], instance: 'session' }), /"instance": "session"/);
+  assert.throws(make({ hooks: [HOOK], instance: 'session' }), /"instance": "session".* has no tool/);
   assert.throws(make({ tools: [TOOL], instance: 'forever' }), /`instance`/);
 });
 

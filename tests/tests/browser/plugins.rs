@@ -305,3 +305,8 @@ fn card_5_durable_state_in_javascript_is_kept_as_granted() {
 fn card_5_names_are_judged_before_a_component_in_node_reaches_them() {
     node::test("judged-fetch.test.js");
 }
+
+#[test]
+fn card_5_instances_in_javascript_are_kept_for_a_session() {
+    node::test("kept-instances.test.js");
+}
