@@ -26,6 +26,8 @@ export async function agentOf({ settings, workspaces, components, servers, sessi
     sessionStore,
     cwd: workspace.cwd,
     files: workspace.files,
+    // One that the page has to ask for again has another agent then.
+    settingSources: workspace.isClosed ? [] : undefined,
     plugins: [await fileTools(), ...components.plugins],
     tools,
     mcpServers: await servers.forAgent(),

@@ -82,7 +82,7 @@ export class Conversation extends Changing {
       this.#isKept = true;
       this.#kept = kept;
       await this.#start({ resume: id });
-      this.#isUnfinished = !this.problem && Boolean(await unfinishedTurn(id, this.#parts));
+      this.#isUnfinished = !this.problem && Boolean(await unfinishedTurn(id, { sessionStore: this.#parts.sessionStore }));
     });
   }
 
