@@ -60,6 +60,11 @@ export class Questions {
     return (await this.#storage.get(PREFIX + toolUseID)) !== undefined;
   }
 
+  /** Whether an answer is there that no call has taken yet. */
+  async isDecided(toolUseID) {
+    return (await this.#storage.get(PREFIX + toolUseID))?.decision !== undefined;
+  }
+
   /** The questions that are open. */
   async open() {
     return (await this.#kept()).map(({ question }) => question);
@@ -69,12 +74,16 @@ export class Questions {
    * Answers a question. The answer for a call that does not wait any more is kept until the call is judged once more: it could get
    * lost otherwise with the object that received it.
    *
+   * @param {string} toolUseID
+   * @param {object} decision
+   * @param {() => void} [before] called before a call that waits goes on with it
    * @returns whether a call waited for it; `undefined` if there is no such question
    */
-  async answer(toolUseID, decision) {
+  async answer(toolUseID, decision, before = () => {}) {
     const goesOn = this.#waiting.get(toolUseID);
     if (goesOn) {
       await this.#forget(toolUseID); // at once: nobody answers it twice
+      before();
       goesOn(decision);
       return { isGone: false };
     }

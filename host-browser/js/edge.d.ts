@@ -5,8 +5,8 @@ export interface EdgeParts {
   /** `windlass/core.wasm`, where the platform imports it; else the file beside the package's own modules. */
   module?: ModuleSource;
   /**
-   * Who may do what with sessions: called for every request, before anything else; a `Response` refuses it. Ids of sessions are
-   * random, and no secret.
+   * Who may do what with sessions: called for every request, before anything else. Nothing lets it in, a `Response` refuses it, and whatever
+   * else it gives or throws is refused with 500. Ids of sessions are random, and no secret.
    */
   authorize(request: Request, env: any): Response | void | Promise<Response | void>;
   /**

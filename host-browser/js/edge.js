@@ -28,6 +28,9 @@ const HEARTBEAT_MS = 15_000;
 
 const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/(answer|interrupt|questions))?$/;
 
+/** Behind the address of a session that begins: only the handler asks an object for that. */
+const BEGIN = /\/begin$/;
+
 /**
  * Makes the fetch handler and the class of the sessions' objects.
  *
@@ -46,12 +49,12 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
   }
   const handler = {
     async fetch(request, env) {
-      const refused = await authorize(request, env);
+      const refused = await refusalOf(authorize, request, env);
       if (refused) return refused;
       const { pathname } = new URL(request.url);
       if (pathname === '/sessions' && request.method === 'POST') {
-        const url = new URL(`/sessions/${crypto.randomUUID()}`, request.url);
-        return objectOf(env[namespace], url.pathname).fetch(new Request(url, request));
+        const path = `/sessions/${crypto.randomUUID()}`;
+        return objectOf(env[namespace], path).fetch(new Request(new URL(`${path}/begin`, request.url), request));
       }
       if (!SESSION.test(pathname)) return failed(404, `there is nothing at ${pathname}: sessions are at /sessions`);
       return objectOf(env[namespace], pathname).fetch(request);
@@ -69,6 +72,8 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     #over;
     /** Who reads it; nobody, where the reader has left. */
     #reader;
+    /** The last request that changes something: they are served one after another, as the platform does it where it can. */
+    #tail = Promise.resolve();
     /** The address of the session, and what is called when a person is asked. */
     #address;
     #asked = () => {};
@@ -82,8 +87,10 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     async fetch(request) {
       try {
-        const [, id, action] = SESSION.exec(new URL(request.url).pathname) ?? [];
-        return await this.#handle(request, id, action);
+        const isNew = BEGIN.test(request.url);
+        const asked = isNew ? new Request(request.url.replace(BEGIN, ''), request) : request;
+        const [, id, action] = SESSION.exec(new URL(asked.url).pathname) ?? [];
+        return await this.#handle(asked, { id, action, isNew });
       } catch (error) {
         return failed(500, error?.message ?? String(error));
       }
@@ -91,13 +98,22 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     /** Called by the runtime when the time of a question is over. */
     async alarm() {
-      const address = await this.#questions.expire();
-      if (!address || this.#run) return;
-      await this.#begin(new Request(address), (session) => session.continue(), { isAnew: true });
-      this.#over = this.#stream(this.#run);
-      // An object has one alarm at a time: the next question has its own.
-      const asked = new Promise((resolve) => (this.#asked = resolve));
-      await Promise.race([this.#over, asked]);
+      const waits = await this.#next(async () => {
+        const address = await this.#questions.expire();
+        if (!address || this.#run) return undefined;
+        await this.#begin(new Request(address), (session) => session.continue(), { isAnew: true });
+        this.#over = this.#stream(this.#run);
+        // An object has one alarm at a time: the next question has its own.
+        const asked = new Promise((resolve) => (this.#asked = resolve));
+        return { until: [this.#over, asked] };
+      });
+      if (waits) await Promise.race(waits.until);
+    }
+
+    #next(work) {
+      const done = this.#tail.then(work);
+      this.#tail = done.catch(() => {});
+      return done;
     }
 
     /** Whether it can leave the memory: nothing runs, and nobody is asked. */
@@ -111,22 +127,23 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       this.#session = undefined;
     }
 
-    async #handle(request, id, action) {
+    async #handle(request, { id, action, isNew }) {
       const { method } = request;
       this.#address = new URL(`/sessions/${id}`, request.url).href;
       if (method === 'GET' && action === 'questions') return Response.json(await this.#questions.open());
       if (method === 'GET' && !action) return this.#transcript(id);
-      if (method === 'DELETE' && !action) return this.#delete(id);
+      if (method === 'DELETE' && !action) return this.#next(() => this.#delete(id));
       if (method !== 'POST') return failed(405, `${method} is nothing that a session does`);
-      if (action === 'interrupt') return this.#interrupt();
+      if (action === 'interrupt') return this.#next(() => this.#interrupt());
       const body = await request.json().catch(() => undefined);
-      if (action === 'answer') return this.#answer(id, body, request);
+      if (action === 'answer') return this.#next(() => this.#answer(id, body, request));
       if (action) return failed(405, `${method} is nothing that ${action} does`);
-      return this.#prompt(id, body, request);
+      return this.#next(() => this.#prompt(id, body, request, isNew));
     }
 
-    async #prompt(id, body, request) {
-      if (body?.prompt === undefined) return failed(400, 'write a body of JSON with a `prompt`: a text, or blocks of content');
+    async #prompt(id, body, request, isNew) {
+      if (!isPrompt(body?.prompt)) return failed(400, 'write a body of JSON with a `prompt`: a text, or blocks of content');
+      if (!isNew && !this.#session && !(await this.#isKept(id))) return failed(404, `nothing is kept of a session ${id}: POST /sessions begins one`);
       if (this.#isLeft()) await this.#stop();
       if (this.#run) return failed(409, 'the session is answering another prompt: wait for its result, or interrupt it');
       return this.#answering(id, request, async (session) => {
@@ -194,15 +211,18 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       await init(module);
       this.#address ??= request.url;
       const [, id] = SESSION.exec(new URL(request.url).pathname);
-      const isKept = (await this.#store.list()).some((kept) => kept.id === id);
       const agent = new Agent({
         canUseTool: (...asked) => this.#ask(...asked),
-        ...(await options(this.#env, request)),
+        ...(await optionsFor(options, this.#env, request)),
         sessionStore: this.#store,
         [KEEPS_QUESTIONS]: true,
-        ...(isKept ? { resume: id } : { sessionId: id }),
+        ...((await this.#isKept(id)) ? { resume: id } : { sessionId: id }),
       });
       return agent.session();
+    }
+
+    async #isKept(id) {
+      return (await this.#store.list()).some((kept) => kept.id === id);
     }
 
     /** Sends the messages of a run. */
@@ -241,10 +261,15 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       const decision = given.behavior === 'deny' ? { message: 'denied', ...given } : given;
       const unknown = () => failed(404, 'no question of this session waits for such an answer: `toolUseID` names the call');
       if (!(await this.#questions.has(toolUseID))) return unknown();
+      // The call is about to take the answer that somebody was faster with.
+      if (this.#run && (await this.#questions.isDecided(toolUseID))) return unknown();
       // Whoever has lost the connection may be here before that is known.
       const takesOver = this.#isLeft() || (this.#reader && request.headers.get('accept')?.includes('text/event-stream'));
-      const stream = takesOver ? this.#readBy(request, id) : undefined;
-      const answered = await this.#questions.answer(toolUseID, decision);
+      let stream;
+      // Whoever read it until now is let go when the answer is taken, and not for one that is none.
+      const answered = await this.#questions.answer(toolUseID, decision, () => {
+        if (takesOver) stream = this.#readBy(request, id);
+      });
       if (!answered) return unknown();
       // Where the session goes on already, the call is about to be judged once more.
       if (answered.isGone && !this.#run) return this.#answering(id, request, (session) => session.continue(), { isAnew: true });
@@ -252,7 +277,10 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     }
 
     async #interrupt() {
-      await this.#session?.interrupt();
+      const session = this.#session;
+      // What is not open yet has not heard of its prompt, and would be asked to stop nothing.
+      await session?.id().catch(() => {});
+      await session?.interrupt();
       return Response.json({});
     }
 
@@ -274,6 +302,33 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
   }
 
   return { handler, SessionObject };
+}
+
+/** What `authorize` says: nothing lets a request in, and whatever else it gives does not. */
+async function refusalOf(authorize, request, env) {
+  try {
+    const said = await authorize(request, env);
+    if (said === undefined || typeof said?.status === 'number') return said;
+    console.error(`windlass: \`authorize\` gave ${said}: it gives nothing to let a request in, and a \`Response\` to refuse it`);
+  } catch (error) {
+    console.error('windlass: `authorize` failed:', error);
+  }
+  return failed(500, 'it cannot be said who may ask this');
+}
+
+/** The embedder's own, of whose faults those who ask learn nothing. */
+async function optionsFor(options, env, request) {
+  try {
+    return await options(env, request);
+  } catch (error) {
+    console.error('windlass: `options` failed:', error);
+    throw new Error('no session can be opened here now');
+  }
+}
+
+function isPrompt(prompt) {
+  if (typeof prompt === 'string') return prompt !== '';
+  return Array.isArray(prompt) && prompt.length > 0 && prompt.every((block) => typeof block?.type === 'string');
 }
 
 function objectOf(namespace, pathname) {

@@ -72,7 +72,7 @@ const KINDS = {
   pluginFetch: CALLBACK,
   pluginLog: CALLBACK,
   pluginSecret: CALLBACK,
-  pluginState: kind('an object with the functions `load` and `save`', has('load', 'save')),
+  pluginState: kind('an object with the functions `load` and `change`', has('load', 'change')),
   plugins: LIST,
   prices: RECORD,
   progressIntervalMs: COUNT_OR_NONE,

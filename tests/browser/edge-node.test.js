@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Model } from './edge/model.js';
+import { load } from './package-under-test.js';
 import { printedFiles } from './package/printed.js';
 import { startService } from './package/service.js';
 
@@ -23,6 +25,8 @@ before(async () => {
   model = await Model.start();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(directory, join(folder, 'node_modules/windlass'));
+  mkdirSync(join(folder, 'node_modules/@hono'));
+  symlinkSync(fileURLToPath(new URL('../', import.meta.resolve('@hono/node-server'))), join(folder, 'node_modules/@hono/node-server'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const { 'agents.js': agents, 'server.js': server } = printedFiles('docs/edge.md');
   const tools = `import { tool } from 'windlass';
@@ -47,9 +51,9 @@ async function start(more = {}) {
   served = await startService({ cwd: folder, env }, /(http:\/\/localhost:\d+)/, [node, 'server.js']);
 }
 
-function request(path, body) {
+function request(path, body, headers = {}) {
   const init = body && { method: 'POST', body: JSON.stringify(body) };
-  return fetch(`${served.url}${path}`, { ...init, headers: { authorization: 'Bearer visitor' } });
+  return fetch(`${served.url}${path}`, { ...init, headers: { authorization: 'Bearer visitor', ...headers } });
 }
 
 /** The events of a stream, until one of a kind, if that is named. */
@@ -154,4 +158,79 @@ test('card_4_the_model_goes_on_in_the_next_process_when_nobody_has_answered_a_qu
   while ((await open()).length > 0);
   model.answer('On.');
   assert.match(await events(await request(`/sessions/${id}`, { prompt: 'Go on.' })), /"result":"On\."/);
+});
+
+test('card_4_two_requests_at_once_are_one_after_the_other', async () => {
+  model.answer({ call: { name: 'Note', input: { text: 'once' } } }, 'Done.', 'Still here.');
+  const first = await request('/sessions', { prompt: 'Note it.' });
+  const id = first.headers.get('windlass-session');
+  const [, toolUseID] = /"toolUseID":"([^"]+)"/.exec(await events(first, 'permission'));
+  const answer = () => request(`/sessions/${id}/answer`, { toolUseID, behavior: 'allow' }, { accept: 'text/event-stream' });
+  const both = await Promise.all([answer(), answer()]);
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 404]);
+  // Whoever has answered reads all that follows, and the other one has taken nothing away.
+  assert.match(await events(both.find(({ status }) => status === 200)), /noted: once.*"result":"Done\."/s);
+  assert.match(await events(await request(`/sessions/${id}`, { prompt: 'And?' })), /"result":"Still here\."/);
+});
+
+test('card_4_an_answer_is_not_lost_to_a_prompt_of_the_same_moment', async () => {
+  model.answer({ call: { name: 'Note', input: { text: 'allowed' } } });
+  const first = await request('/sessions', { prompt: 'Note it.' });
+  const id = first.headers.get('windlass-session');
+  const [, toolUseID] = /"toolUseID":"([^"]+)"/.exec(await events(first, 'permission'));
+  await served.stop();
+  await start();
+  const asked = model.requests.length;
+  model.answer('Done.');
+  const answered = request(`/sessions/${id}/answer`, { toolUseID, behavior: 'allow' });
+  const prompted = request(`/sessions/${id}`, { prompt: 'And now?' });
+  const [answer, prompt] = await Promise.all([answered, prompted]);
+  // One of them is served first, and the other one is told: nobody hears of a call that has run as of one that may have.
+  if (answer.status === 200) {
+    assert.equal(prompt.status, 409);
+    assert.match(await events(answer), /noted: allowed/);
+  } else {
+    assert.equal(answer.status, 404);
+    assert.match(await events(prompt), /"result":"Done\."/);
+  }
+  assert.equal(model.requests.length, asked + 1);
+});
+
+test('card_4_what_is_no_session_and_no_prompt_begins_none', async () => {
+  const unknown = await request('/sessions/11111111-1111-4111-8111-111111111111', { prompt: 'Hi.' });
+  assert.equal(unknown.status, 404);
+  assert.match(await unknown.text(), /nothing is kept of a session/);
+  assert.equal((await request('/sessions/11111111-1111-4111-8111-111111111111/begin', { prompt: 'Hi.' })).status, 404);
+  for (const prompt of [5, null, [], {}, [5], '', true, [{}]]) assert.equal((await request('/sessions', { prompt })).status, 400, JSON.stringify(prompt));
+});
+
+test('card_4_no_request_ends_the_printed_server', async () => {
+  const { hostname, port } = new URL(served.url);
+  for (const line of ['GET http://[ HTTP/1.1', 'TRACE / HTTP/1.1', 'GET // HTTP/1.1', 'GET /sessions/%zz HTTP/1.1']) {
+    const socket = connect(Number(port), hostname);
+    socket.end(`${line}\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+    let text = '';
+    for await (const piece of socket) text += piece;
+    assert.match(text, /^HTTP\/1\.1 4\d\d /, line);
+  }
+  assert.equal((await fetch(`${served.url}/sessions`, { method: 'POST' })).status, 401);
+});
+
+test('card_4_only_nothing_lets_a_request_in', async () => {
+  const { edge } = await load('edge.js');
+  const { error } = console;
+  console.error = () => {};
+  try {
+    for (const said of [false, true, null, 'no', {}]) {
+      const { handler } = edge({ authorize: () => said, options: () => ({}) });
+      assert.equal((await handler.fetch(new Request('http://localhost/sessions', { method: 'POST' }), {})).status, 500);
+    }
+    const failing = () => {
+      throw new Error('secret of the owner');
+    };
+    const refused = await edge({ authorize: failing, options: () => ({}) }).handler.fetch(new Request('http://localhost/sessions'), {});
+    assert.deepEqual([refused.status, (await refused.text()).includes('secret')], [500, false]);
+  } finally {
+    console.error = error;
+  }
 });
