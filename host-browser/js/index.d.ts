@@ -144,6 +144,8 @@ export interface AgentOptions extends SettingsOptions {
   toolTimeoutMs?: number;
   /** When a model call that failed is made again. */
   retry?: RetryPolicy;
+  /** How long a response may be silent and take, and how large it may be. */
+  responseLimits?: ResponseLimits;
   /** A price file, for models that this version does not know. */
   prices?: object;
 
@@ -220,6 +222,16 @@ export interface RetryPolicy {
   onlyRateLimits?: boolean;
   /** Wait as long as the server asks for; default yes. */
   honourRetryAfter?: boolean;
+}
+
+/** Limits of a response of the model; 0 is none. One that is late is asked for again, as `retry` says. */
+export interface ResponseLimits {
+  /** Milliseconds without anything new: until it begins, and between its pieces; default five minutes. */
+  idleMs?: number;
+  /** Milliseconds from the request to the end. */
+  totalMs?: number;
+  /** Bytes of the whole response. */
+  maxBytes?: number;
 }
 
 /** Decides about a call. What it throws denies the call. */

@@ -80,6 +80,7 @@ const KINDS = {
   resume: TEXT,
   resumeDropsTurn: TEXT,
   resumeSessionAt: TEXT,
+  responseLimits: kind('an object whose values are whole numbers from 0 on', (value) => isRecord(value) && Object.values(value).every(COUNT_OR_NONE.fits)),
   retry: RECORD,
   seed: kind('a Uint8Array of 32 bytes', (value) => value instanceof Uint8Array && value.length === 32),
   sessionId: TEXT,

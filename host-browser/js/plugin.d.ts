@@ -76,7 +76,7 @@ export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' |
  *
  * Each run has a fresh instance, which sees what was granted and nothing else. One that declares `"instance": "session"` keeps an instance for
  * the calls of its tools in a session, as long as they do not have to wait. It runs on the thread of the agent: no browser
- * can stop WebAssembly in the middle of a call there, so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. A
+ * can stop WebAssembly in the middle of a call there or limit its memory (`limits.memory_bytes`; `loadComponent` does), so take `WorkerPlugin` of `windlass/worker-plugin` for components that you do not trust. A
  * component that imports WASI needs `wasi` of `windlass/wasi`.
  *
  * A component does not wait: where it sends a request it is stopped, and it runs again from the beginning once the answer is there. Each
@@ -85,8 +85,7 @@ export type HttpMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' |
 export class Plugin {
   /**
    * Throws where the declaration has what nothing here enforces, or where something is granted for which it does not ask. Where it asks to
-   * read and is granted to write, it reads. Its memories are as large as `module` lets them be: `loadComponent` of `windlass/components` and
-   * `WorkerPlugin` bound them.
+   * read and is granted to write, it reads.
    */
   constructor(
     declaration: Declaration,

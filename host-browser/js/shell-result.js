@@ -45,10 +45,18 @@ function outcome(command, { how, exitCode, timeout }) {
 
 /** A program that is not there is not missing on this machine only: there is none that could be installed. */
 function withHint({ stderr }) {
-  const missing = stderr.match(/: (\S+): command not (?:found|available)/);
-  if (!missing) return stderr;
+  const told = ownWords(stderr);
+  const missing = told.match(/: (\S+): command not (?:found|available)/);
+  if (!missing) return told;
   const hint = `[${missing[1]} is not in this shell, which has no operating system below it: \`help\` lists what there is]`;
-  return `${stderr.trimEnd()}\n${hint}\n`;
+  return `${told.trimEnd()}\n${hint}\n`;
+}
+
+/** What just-bash says of its own settings, in the words of those who have this tool. */
+function ownWords(stderr) {
+  return stderr
+    .replace(/, increase executionLimits\.(\w+)/g, ', a limit of this shell (`limits.$1` of `bashTool`)')
+    .replace(/Exclude '\w+' from your commands or use the Node\.js bundle/g, 'It does not work in this shell');
 }
 
 function shown(text, most) {

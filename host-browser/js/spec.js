@@ -39,6 +39,7 @@ export function specOf(options, tools, hooks, cwd) {
       max_budget: options.maxBudgetUsd?.toFixed(9),
     },
     retry: retry(options.retry),
+    response: responseLimits(options.responseLimits),
     permissions: {
       mode: options.permissionMode,
       allow: options.allowedTools,
@@ -98,4 +99,9 @@ function retry(policy) {
     only_rate_limits: policy.onlyRateLimits ?? false,
     honour_retry_after: policy.honourRetryAfter ?? true,
   };
+}
+
+function responseLimits(limits) {
+  if (!limits) return undefined;
+  return { idle_ms: limits.idleMs, total_ms: limits.totalMs, max_bytes: limits.maxBytes };
 }

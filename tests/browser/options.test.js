@@ -34,7 +34,7 @@ const GIVEN = {
   outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
   persistSession: false, planModeInstructions: 'Ask.', pluginFetch: fetch, pluginLog: () => {}, pluginSecret: () => undefined,
   pluginState: new windlass.MemorySessionStore().pluginState, plugins: [], prices: undefined, progressIntervalMs: 0,
-  promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, retry: { maxRetries: 0 },
+  promptSuggestions: true, resume: undefined, resumeDropsTurn: undefined, resumeSessionAt: undefined, responseLimits: { idleMs: 1000 }, retry: { maxRetries: 0 },
   seed: new Uint8Array(32), sessionId: crypto.randomUUID(), sessionStore: new windlass.MemorySessionStore(), settings: { env: {} }, settingSources: ['project'], stream: false,
   systemPrompt: 'Be brief.', taskBudget: { total: 30_000 }, thinking: { type: 'adaptive' }, toolAliases: { Note: 'Memo' }, tools: [note],
   toolTimeoutMs: 1000, trustProject: true,
@@ -201,4 +201,14 @@ test('the guide has a place for every option, and for no other', async () => {
   const firsts = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(\w+)`/g)]);
   const named = firsts.map(([, name]) => name).sort();
   assert.deepEqual(named, [...OPTIONS, ...Object.values(ELSEWHERE).flat(), 'abortController'].sort());
+});
+
+test('a server that goes silent in the middle of an answer is given up', async () => {
+  const silent = async (url, { signal }) =>
+    new Response(new ReadableStream({ start: (stream) => signal.addEventListener('abort', () => stream.error(signal.reason)) }), {
+      headers: { 'content-type': 'text/event-stream' },
+    });
+  const result = await new Agent({ fetch: silent, apiKey: 'key', responseLimits: { idleMs: 50 }, retry: { maxRetries: 0 } }).run('Hi.');
+  assert.equal(result.is_error, true);
+  assert.match(JSON.stringify(result.errors), /50 ms|silent|idle|nothing/);
 });

@@ -152,6 +152,9 @@ test('commands end: loops, recursion, output, time', async () => {
     { shell: { limits }, ...approved },
   );
   assert.deepEqual(results.map(({ isError }) => isError), [true, true, true, true]);
+  // Which limit it was, in the words of those who can change it.
+  assert.match(results[0].text, /a limit of this shell \(`limits\.max\w+` of `bashTool`\)/);
+  assert.doesNotMatch(results.map(({ text }) => text).join(), /executionLimits/);
   assert.match(results[3].text, /ran out of time after 50 ms/);
   const { text } = await run(['seq 1 9999'], approved);
   assert.match(text, /^1\n2\n[^]*characters of output are not shown[^]*9999$/);

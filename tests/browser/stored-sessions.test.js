@@ -193,26 +193,6 @@ test('what is no snapshot is not restored, and nothing of it is kept', async () 
   await empty.close();
 });
 
-test('a session that goes on from an earlier message gives no effect the id of another one', async () => {
-  const sessionStore = new MemorySessionStore();
-  const ids = [];
-  const pay = tool('Pay', 'Pays.', {}, (input, { effectId }) => (ids.push(effectId), 'paid'), { retry: 'run_again_with_key' });
-  const turn = () => [callOf('Pay'), { respond: 'Paid.' }];
-  const { agent } = await agentOf([...turn(), ...turn(), ...turn(), ...turn()], { sessionStore, tools: [pay], allowedTools: ['Pay'] });
-  const first = agent.session();
-  const [message] = (await all(first.prompt('One.'))).filter(({ type }) => type === 'assistant');
-  await first.prompt('Two.').result();
-  const resume = await first.id();
-  await first.close();
-  for (const prompt of ['Three.', 'Four.']) {
-    const again = agent.session({ resume, resumeSessionAt: message.uuid });
-    await again.prompt(prompt).result();
-    await again.close();
-  }
-  assert.equal(ids.length, 4);
-  assert.equal(new Set(ids).size, 4, ids.join('\n'));
-});
-
 test('a session that is open elsewhere, and one that is unknown, are told with their kind', async () => {
   const sessionStore = new MemorySessionStore();
   const { agent } = await agentOf([{ respond: 'One.' }], { sessionStore });

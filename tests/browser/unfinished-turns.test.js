@@ -163,3 +163,22 @@ test('card_4_nothing_is_kept_of_unfinished_turns_where_that_is_switched_off', as
   await hang.reached;
   assert.equal((await store.load(await session.id())).snapshot, undefined);
 });
+
+test('card_4_no_two_calls_have_one_name_also_behind_the_same_message', async () => {
+  const store = new MemorySessionStore();
+  const names = [];
+  const pay = tool('Pay', 'Pays.', { type: 'object' }, (input, { effectId }) => (names.push(effectId), 'paid'), { retry: 'run_again_with_key' });
+  const options = { tools: [pay], allowedTools: ['Pay'] };
+  const { agent } = await agentOf([{ respond: 'Hello.' }], store, options);
+  const session = agent.session();
+  const [said] = (await all(session.prompt('Hello.'))).filter(({ type }) => type === 'assistant');
+  const id = await session.id();
+  await session.close();
+  for (const to of ['bob', 'carol']) {
+    const again = await agentOf([{ respond: { content: [{ type: 'tool_use', id: `toolu_${to}`, name: 'Pay', input: { to } }] } }, { respond: 'Paid.' }], store, options);
+    const resumed = again.agent.session({ resume: id, resumeSessionAt: said.uuid });
+    await resumed.prompt(`Pay ${to}.`).result();
+    await resumed.close();
+  }
+  assert.equal(new Set(names).size, 2, names.join());
+});
