@@ -27,7 +27,6 @@ export interface HookEvents {
   };
   SessionStart: { source: 'startup' | 'resume' | 'clear' | 'compact'; agent_type?: string; model?: string };
   SessionEnd: { reason: string };
-  Setup: { trigger: 'init' | 'maintenance' };
   /** The agent would stop. */
   Stop: { stop_hook_active: boolean; last_assistant_message?: string };
   /** An answer ended because the model could not be asked. */
@@ -42,11 +41,8 @@ export interface HookEvents {
   };
   PreCompact: { trigger: 'manual' | 'auto'; custom_instructions: string | null };
   PostCompact: { trigger: 'manual' | 'auto'; compact_summary: string };
-  TeammateIdle: { teammate_name: string; team_name: string };
-  TaskCompleted: { task_id: string; task_subject: string; task_description?: string; teammate_name?: string; team_name?: string };
   ConfigChange: { source: 'user_settings' | 'project_settings' | 'local_settings' | 'policy_settings' | 'skills'; file_path?: string };
   WorktreeCreate: { name: string };
-  WorktreeRemove: { worktree_path: string };
   InstructionsLoaded: {
     file_path: string;
     memory_type: 'User' | 'Project' | 'Local' | 'Managed';

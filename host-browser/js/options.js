@@ -31,9 +31,8 @@ const OF_A_SESSION = ['continue', 'forkSession', 'resume', 'resumeDropsTurn', 'r
 /** Events at which hooks run. The TypeScript Agent SDK has more, for which there is no occasion here. */
 export const EVENTS = [
   'ConfigChange', 'CwdChanged', 'InstructionsLoaded', 'Notification', 'PermissionDenied', 'PermissionRequest', 'PostCompact',
-  'PostToolBatch', 'PostToolUse', 'PostToolUseFailure', 'PreCompact', 'PreToolUse', 'SessionEnd', 'SessionStart', 'Setup', 'Stop',
-  'StopFailure', 'SubagentStart', 'SubagentStop', 'TaskCompleted', 'TeammateIdle', 'UserPromptExpansion', 'UserPromptSubmit',
-  'WorktreeCreate', 'WorktreeRemove',
+  'PostToolBatch', 'PostToolUse', 'PostToolUseFailure', 'PreCompact', 'PreToolUse', 'SessionEnd', 'SessionStart', 'Stop',
+  'StopFailure', 'SubagentStart', 'SubagentStop', 'UserPromptExpansion', 'UserPromptSubmit', 'WorktreeCreate',
 ];
 
 /** Fields of an agent's definition. */

@@ -103,6 +103,7 @@ test('an event for which there is no occasion is told', () => {
   const hooks = [{ hooks: [() => ({})] }];
   assert.throws(() => new Agent({ hooks: { PreTolUse: hooks } }), /no occasion for `PreTolUse` here: did you mean `PreToolUse`\?/);
   assert.throws(() => new Agent({ hooks: { Elicitation: hooks } }), /no occasion for `Elicitation` here$/);
+  assert.throws(() => new Agent({ hooks: { TeammateIdle: hooks } }), /no occasion for `TeammateIdle` here/);
 });
 
 test('a field of an agent that does nothing is told', () => {
