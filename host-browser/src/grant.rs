@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen::prelude::*;
 use windlass_core::{
     RawJson,
+    permission::is_protected_by_name,
     tool::{Access, FsGrant},
 };
 
@@ -23,14 +24,29 @@ impl Grant {
         Ok(Self(RawJson::parse(json)?.decode()?))
     }
 
-    /// The access to an absolute path: `read`, `write`, or `undefined`, as if it did not exist.
+    /// The access to an absolute path: `read`, `write`, or `undefined`, as if it did not exist. Files from which programs and later
+    /// sessions take orders are written only where they were granted by their names, not as parts of a directory around them.
     #[must_use]
     pub fn access(&self, path: &str) -> Option<String> {
         let name = match self.0.access(path)? {
-            Access::Read => "read",
-            Access::Write => "write",
+            Access::Write if !is_protected_by_name(path) || self.names_place(path) => "write",
+            Access::Read | Access::Write => "read",
         };
         Some(name.to_owned())
+    }
+}
+
+impl Grant {
+    /// Whether such a place was granted to be written that this path is, or lies in.
+    fn names_place(&self, path: &str) -> bool {
+        let roots = self.0.roots.iter();
+        let mut written = roots.filter(|root| root.access == Access::Write);
+        written.any(|root| {
+            let root = root.path.trim_end_matches('/');
+            let below = path.strip_prefix(root);
+            let is_in = below.is_some_and(|below| below.is_empty() || below.starts_with('/'));
+            is_in && is_protected_by_name(root)
+        })
     }
 }
 
@@ -44,4 +60,29 @@ pub fn digest(content: &[u8]) -> String {
         let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn card_5_places_that_others_obey_are_written_by_their_names_alone() {
+        let grant = |root: &str| {
+            let json = format!(
+                r#"{{"cwd": "/w", "roots": [{{"path": "{root}", "access": "write"}}], "deny": []}}"#
+            );
+            Grant::new(&json).unwrap_or_else(|_| panic!("{json}"))
+        };
+        for (root, path, access) in [
+            ("/w", "/w/a.txt", "write"),
+            ("/w", "/w/.git/hooks/pre-commit", "read"),
+            ("/w/", "/w/sub/.claude/settings.json", "read"),
+            ("/w", "/w/.MCP.json", "read"),
+            ("/w/.git", "/w/.git/config", "write"),
+            ("/w/.mcp.json", "/w/.mcp.json", "write"),
+        ] {
+            assert_eq!(grant(root).access(path).as_deref(), Some(access), "{path}");
+        }
+    }
 }

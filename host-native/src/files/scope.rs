@@ -7,7 +7,7 @@ use std::{
 };
 
 use cap_std::fs::File;
-use windlass_core::tool::Access;
+use windlass_core::{permission::is_protected_by_name, tool::Access};
 
 use super::{
     FsError,
@@ -34,6 +34,8 @@ pub struct Refusal {
 struct Area {
     path: String,
     access: Access,
+    /// Whether this path itself is one from which programs and later sessions take orders: then a person agreed to it by its name.
+    is_place: bool,
 }
 
 /// A path without redundant slashes.
@@ -81,8 +83,10 @@ impl Scope {
 
     /// Adds a granted path; it need not exist.
     pub(super) fn add_area(&mut self, path: &str, access: Access) {
+        let path = tidied(path);
         self.areas.push(Area {
-            path: tidied(path),
+            is_place: is_protected_by_name(&path),
+            path,
             access,
         });
     }
@@ -139,9 +143,11 @@ impl Scope {
         Ok(())
     }
 
-    /// What the areas grant at a path, before deny patterns.
+    /// What the areas grant at a path, before deny patterns. Files from which programs and later sessions take orders are written only
+    /// where they were granted by their names, not as parts of a directory around them.
     fn granted(&self, path: &str) -> Option<Permit> {
         let mut found: Option<Permit> = None;
+        let is_place = OnceCell::new();
         for area in &self.areas {
             let within = is_within(path, &area.path);
             if !within && !is_within(&area.path, path) {
@@ -153,7 +159,8 @@ impl Scope {
                 frozen: false,
                 transit: true,
             });
-            let writes = area.access == Access::Write;
+            let writes = area.access == Access::Write
+                && (area.is_place || !*is_place.get_or_init(|| is_protected_by_name(path)));
             permit.transit &= !within;
             permit.make |= writes;
             permit.write |= writes && within;

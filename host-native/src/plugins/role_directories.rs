@@ -90,6 +90,7 @@ impl RoleDirectories {
 
     /// What a run was granted, and these directories as well, for at most this access.
     ///
+    /// Places from which windlass starts something or which it believes are not written as a part of a directory around them.
     /// What is granted to be read is not written, whatever else of the plugin's is around it, and rules go on closing what they
     /// close: patterns that deny are in the grant of every call.
     pub(super) fn added<'a>(
@@ -98,14 +99,14 @@ impl RoleDirectories {
         most: Access,
         closed: &ClosedPlaces,
     ) -> Cow<'a, FsGrant> {
-        if self.0.is_empty() {
-            return Cow::Borrowed(grant);
-        }
         let is_frozen = |place: &&String| {
             let is_inside = self.0.values().any(|granted| granted.contains(place));
-            is_inside && !is_let_write(grant, place)
+            (is_inside || is_written_around(grant, place)) && !is_let_write(grant, place)
         };
-        let frozen = closed.own.iter().filter(is_frozen);
+        let mut frozen = closed.own.iter().filter(is_frozen).peekable();
+        if self.0.is_empty() && frozen.peek().is_none() {
+            return Cow::Borrowed(grant);
+        }
         let frozen = frozen.chain(self.read_only().map(|(_, granted)| &granted.path));
         let frozen = frozen.map(|path| (path, Access::Write));
         let private = closed.private.iter().map(|path| (path, Access::Read));
@@ -140,6 +141,15 @@ fn pattern_of(path: &str) -> String {
         true => format!("{literal}**"),
         false => literal,
     }
+}
+
+/// Whether a run was let write in a directory that this place lies in.
+fn is_written_around(grant: &FsGrant, place: &str) -> bool {
+    let mut written = grant
+        .roots
+        .iter()
+        .filter(|root| root.access == Access::Write);
+    written.any(|root| Path::new(place).starts_with(&root.path))
 }
 
 /// Whether a run was let write in a place, as the call names it.

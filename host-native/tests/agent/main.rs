@@ -32,6 +32,7 @@ mod plugin_kept_handles;
 mod plugin_limits;
 mod plugin_network;
 mod plugin_observations;
+mod plugin_places;
 mod plugin_probe;
 mod plugin_roles;
 mod plugin_secrets;
