@@ -1,6 +1,9 @@
 //! What every MCP client needs, regardless of its transport.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Deserialize;
+use windlass_core::{RawJson, shell::quote};
 
 /// The maximum number of pages of a list, and of its entries; a server that exceeds it is treated as faulty.
 const MOST_PAGES: usize = 1_000;
@@ -37,6 +40,46 @@ impl Pages {
             return Err("the list goes in a circle: the same `nextCursor` came twice".to_owned());
         }
         Ok(Some(cursor))
+    }
+}
+
+/// A server's configuration in words, for a person: variables, command and arguments; or its address and headers. Whatever is neither
+/// is shown as it stands.
+#[must_use]
+pub fn server_words(config: &RawJson) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Server {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+        url: String,
+        headers: BTreeMap<String, String>,
+    }
+    let server: Server = config.decode().unwrap_or_default();
+    let variables = server.env.iter();
+    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value)));
+    match (server.command.is_empty(), server.url.is_empty()) {
+        (false, true) => variables
+            .chain([quoted(&server.command)])
+            .chain(server.args.iter().map(|word| quoted(word)))
+            .collect::<Vec<_>>()
+            .join(" "),
+        (true, false) => {
+            let headers = server.headers.iter();
+            let headers = headers.map(|(name, value)| format!(" with the header {name}: {value}"));
+            server.url + &headers.collect::<Vec<_>>().join(",")
+        }
+        _ => config.get().to_owned(),
+    }
+}
+
+/// A word quoted for a shell, so that its end is visible.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=+,%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => quote(word),
     }
 }
 

@@ -8,18 +8,21 @@
 //! | MCP servers | `.mcp.json`, or `mcpServers` in the manifest |
 //! | tools as components | `components/*.wasm`, which the host loads |
 //!
-//! `${CLAUDE_PLUGIN_ROOT}` in hooks and servers stands for the folder. Whoever names a folder as a plugin lets its hooks and
+//! `${CLAUDE_PLUGIN_ROOT}` in all of these stands for the folder. Whoever names a folder as a plugin lets its hooks and
 //! servers run with the rights of the user; its components have what they are granted.
+
+mod programs;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use windlass_core::RawJson;
 
-use crate::{path::TextPath, project::PluginPlaces, settings::HookSettings};
-
-/// Stands for the plugin's folder in the commands of hooks and servers.
-const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+use crate::{
+    path::TextPath,
+    project::{PLUGIN_ROOT, PluginPlaces},
+    settings::HookSettings,
+};
 
 /// The longest name of a plugin, in bytes.
 const LONGEST_NAME: usize = 64;
@@ -68,7 +71,39 @@ struct Manifest {
     skills: Option<RawJson>,
     output_styles: Option<RawJson>,
     lsp_servers: Option<RawJson>,
+    version: Option<RawJson>,
+    /// The keys that are not known.
+    #[serde(skip)]
+    unknown: Vec<String>,
 }
+
+/// The keys of a manifest that have an effect here, or are said to have none.
+const KNOWN: [&str; 9] = [
+    "agents",
+    "commands",
+    "hooks",
+    "lspServers",
+    "mcpServers",
+    "name",
+    "outputStyles",
+    "skills",
+    "version",
+];
+
+/// The keys of a manifest that are for people and marketplaces.
+const FOR_PEOPLE: [&str; 11] = [
+    "$schema",
+    "author",
+    "category",
+    "dependencies",
+    "description",
+    "displayName",
+    "homepage",
+    "keywords",
+    "license",
+    "repository",
+    "tags",
+];
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
@@ -82,63 +117,37 @@ impl Plugin {
         components_only: bool,
         read: ReadPluginFile<'_>,
     ) -> Result<Self, PluginError> {
-        let files = PluginFiles { folder, read };
-        let manifest: Manifest = files.json(MANIFEST)?.unwrap_or_default();
-        let name = match &manifest.name {
-            Some(name) => name.clone(),
-            None => files.folder.file_name().unwrap_or_default().to_owned(),
+        let files = PluginFiles {
+            folder,
+            read,
+            is_rooted: true,
         };
-        if !is_name(&name) {
-            return Err(files.fault(
-                MANIFEST,
-                format!(
-                    "`{name}` is no name of a plugin, which takes 1 to {LONGEST_NAME} small letters, digits and hyphens: write another `name`"
-                ),
-            ));
-        }
-        let mut plugin = Self {
-            name,
-            ..Self::default()
-        };
-        if !components_only {
-            plugin.hooks = files.hooks(manifest.hooks.as_ref())?;
-            plugin.servers = files.servers(manifest.mcp_servers.as_ref(), &plugin.name)?;
-            plugin.ignored = manifest.without_effect();
-        }
-        plugin.places = files.places(&manifest)?;
-        plugin.folder = files.folder;
-        Ok(plugin)
+        files.plugin(components_only)
     }
 
-    /// What of it runs with the rights of the user, as a phrase; `None` if nothing does.
-    #[must_use]
-    pub fn runs(&self) -> Option<String> {
-        let hooks = self
-            .hooks
-            .commands
-            .iter()
-            .map(|(_, hooks)| hooks.len())
-            .sum();
-        let counted = |count: usize, one: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            many => Some(format!("{many} {one}s")),
+    /// The same with `${CLAUDE_PLUGIN_ROOT}` as it stands in the files: to be shown, and compared with another version that lies
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// As [`Plugin::read`].
+    pub fn as_written(folder: TextPath, read: ReadPluginFile<'_>) -> Result<Self, PluginError> {
+        let files = PluginFiles {
+            folder,
+            read,
+            is_rooted: false,
         };
-        let parts = [
-            counted(hooks, "hook"),
-            counted(self.servers.len(), "MCP server"),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| parts.join(" and "))
+        files.plugin(false)
     }
 }
 
 impl Manifest {
     fn without_effect(&self) -> Vec<String> {
         let servers = self.lsp_servers.iter();
-        servers
-            .map(|_| "`lspServers` of its plugin.json".to_owned())
-            .collect()
+        let servers = servers.map(|_| "`lspServers` of its plugin.json".to_owned());
+        let unknown = self.unknown.iter();
+        let unknown =
+            unknown.map(|key| format!("`{key}` of its plugin.json, a key that is not known here"));
+        servers.chain(unknown).collect()
     }
 }
 
@@ -146,14 +155,66 @@ impl Manifest {
 struct PluginFiles<'a> {
     folder: TextPath,
     read: ReadPluginFile<'a>,
+    /// Whether the folder is put in place of its variable.
+    is_rooted: bool,
 }
 
 impl PluginFiles<'_> {
+    fn plugin(self, components_only: bool) -> Result<Plugin, PluginError> {
+        let manifest = self.manifest()?;
+        let name = match &manifest.name {
+            Some(name) => name.clone(),
+            None => self.folder.file_name().unwrap_or_default().to_owned(),
+        };
+        if !is_name(&name) {
+            return Err(self.fault(
+                MANIFEST,
+                format!(
+                    "`{name}` is no name of a plugin, which takes 1 to {LONGEST_NAME} small letters, digits and hyphens: write another `name`"
+                ),
+            ));
+        }
+        let mut plugin = Plugin {
+            name,
+            ..Plugin::default()
+        };
+        if !components_only {
+            plugin.hooks = self.hooks(manifest.hooks.as_ref())?;
+            plugin.servers = self.servers(manifest.mcp_servers.as_ref(), &plugin.name)?;
+        }
+        plugin.ignored = manifest.without_effect();
+        plugin.places = self.places(&manifest)?;
+        plugin.folder = self.folder;
+        Ok(plugin)
+    }
+
     fn fault(&self, file: &str, problem: String) -> PluginError {
         PluginError {
             folder: self.folder.clone(),
             file: file.to_owned(),
             problem,
+        }
+    }
+
+    fn manifest(&self) -> Result<Manifest, PluginError> {
+        // A struct could be read from a list, too.
+        let fields: Option<BTreeMap<String, RawJson>> = self.json(MANIFEST)?;
+        let Some(fields) = fields else {
+            return Ok(Manifest::default());
+        };
+        let mut manifest: Manifest = self.json(MANIFEST)?.unwrap_or_default();
+        let is_known = |key: &String| {
+            let mut known = KNOWN.iter().chain(&FOR_PEOPLE);
+            known.any(|known| known == key)
+        };
+        manifest.unknown = fields.into_keys().filter(|key| !is_known(key)).collect();
+        let version = manifest.version.as_ref().map(RawJson::decode::<String>);
+        match version {
+            Some(Err(_)) => {
+                let problem = "`version` is no text: write \"1.0.0\" or the like".to_owned();
+                Err(self.fault(MANIFEST, problem))
+            }
+            _ => Ok(manifest),
         }
     }
 
@@ -172,25 +233,28 @@ impl PluginFiles<'_> {
     ) -> Result<T, PluginError> {
         // A byte order mark is not part of the text.
         let text = text.trim_start_matches('\u{feff}');
-        serde_json::from_str(text).map_err(|error| self.fault(file, error.to_string()))
+        serde_json::from_str(text)
+            .map_err(|error| self.fault(file, format!("{error}. Mend the file")))
     }
 
-    /// A value of the manifest that is given itself, or as the name of a file in the folder; without one, the usual file.
-    fn value<T: for<'de> Deserialize<'de>>(
+    /// A value of the manifest that is given itself, or as the name of a file in the folder; without one, the usual file. With the
+    /// file that it stands in.
+    fn value(
         &self,
         given: Option<&RawJson>,
         usual: &str,
-    ) -> Result<Option<T>, PluginError> {
+    ) -> Result<Option<(RawJson, String)>, PluginError> {
         let Some(given) = given else {
-            return self.json(usual);
+            let found = self.json(usual)?;
+            return Ok(found.map(|value| (value, usual.to_owned())));
         };
         let Ok(file) = given.decode::<String>() else {
-            return self.parsed(MANIFEST, &self.rooted(given.get())).map(Some);
+            return Ok(Some((given.clone(), MANIFEST.to_owned())));
         };
         let file = file.trim_start_matches("./");
         let found = self.json(file)?;
         match found {
-            Some(value) => Ok(Some(value)),
+            Some(value) => Ok(Some((value, file.to_owned()))),
             None => Err(self.fault(file, format!("{MANIFEST} names it, and it does not exist"))),
         }
     }
@@ -233,14 +297,13 @@ impl PluginFiles<'_> {
         struct HooksFile {
             hooks: Option<RawJson>,
         }
-        const USUAL: &str = "hooks/hooks.json";
-        let Some(value) = self.value::<RawJson>(given, USUAL)? else {
+        let Some((value, file)) = self.value(given, "hooks/hooks.json")? else {
             return Ok(HookSettings::default());
         };
         // The file has them under the key `hooks`, beside a description.
-        let file: HooksFile = value.decode().unwrap_or_default();
-        let hooks = file.hooks.unwrap_or(value);
-        self.parsed(USUAL, &self.rooted(hooks.get()))
+        let whole: HooksFile = value.decode().unwrap_or_default();
+        let hooks = whole.hooks.unwrap_or(value);
+        self.parsed(&file, &self.rooted(hooks.get()))
     }
 
     fn servers(
@@ -253,15 +316,14 @@ impl PluginFiles<'_> {
         struct ServersFile {
             mcp_servers: BTreeMap<String, RawJson>,
         }
-        const USUAL: &str = ".mcp.json";
-        let Some(value) = self.value::<RawJson>(given, USUAL)? else {
+        let Some((value, file)) = self.value(given, ".mcp.json")? else {
             return Ok(BTreeMap::new());
         };
         let text = self.rooted(value.get());
         // A map of servers, or one with the map under its usual key.
         let servers = match serde_json::from_str::<ServersFile>(&text) {
-            Ok(file) => file.mcp_servers,
-            Err(_) => self.parsed(USUAL, &text)?,
+            Ok(whole) => whole.mcp_servers,
+            Err(_) => self.parsed(&file, &text)?,
         };
         let named = servers.into_iter();
         Ok(named
@@ -271,13 +333,16 @@ impl PluginFiles<'_> {
 
     /// A JSON text with the folder in place of its variable.
     fn rooted(&self, json: &str) -> String {
+        if !self.is_rooted {
+            return json.to_owned();
+        }
         let folder = RawJson::string(self.folder.as_str());
         // Without its quotation marks: it stands within a string.
         let inner = folder
             .get()
             .strip_prefix('"')
             .and_then(|text| text.strip_suffix('"'));
-        json.replace(ROOT, inner.unwrap_or_default())
+        json.replace(PLUGIN_ROOT, inner.unwrap_or_default())
     }
 }
 

@@ -5,13 +5,14 @@ use windlass_core::{
     permission::Mode,
 };
 
+use super::ignored::HOOKS;
 use crate::frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value};
 
 /// Parses an agent's file: fields at its head, followed by its prompt.
 ///
 /// `name` and `description` are required; `tools`, `disallowedTools` and `skills` are lists, or names separated by commas;
 /// `model`, `maxTurns`, `permissionMode`, `mcpServers` and `criticalSystemReminder_EXPERIMENTAL` are as in
-/// [`AgentDefinition`]. Other fields are ignored. `file` is the file's name, for errors. Hosts read these files once, when a
+/// [`AgentDefinition`]. Other fields are ignored, but for `hooks`: a guard that does not run is refused. `file` is the file's name, for errors. Hosts read these files once, when a
 /// session starts.
 ///
 /// # Errors
@@ -26,6 +27,28 @@ use crate::frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Va
 /// # Ok::<(), windlass_engine::project::AgentFileError>(())
 /// ```
 pub fn parse_agent_file(
+    file: &str,
+    text: &str,
+    source: AgentSource,
+) -> Result<AgentProfile, AgentFileError> {
+    let document = Document::parse(text).ok();
+    let fields = document.and_then(|document| document.front);
+    let hooks = fields.as_ref().and_then(|fields| fields.get(HOOKS));
+    match hooks {
+        Some(hooks) => Err(AgentFileError {
+            file: file.to_owned(),
+            line: hooks.line,
+            problem: AgentFileProblem::Hooks,
+        }),
+        None => parse_plugin_agent(file, text, source),
+    }
+}
+
+/// The same for an agent of a plugin, whose `hooks` have no effect: a plugin has its hooks in files of their own.
+///
+/// # Errors
+/// As [`parse_agent_file`].
+pub(super) fn parse_plugin_agent(
     file: &str,
     text: &str,
     source: AgentSource,
@@ -59,6 +82,8 @@ fn read(fields: &Mapping, body: &str) -> Result<(String, AgentDefinition), Front
         })
     };
     let keys = fields.fields().iter().map(|field| field.key.as_str());
+    // It is a field of Claude Code, and only looks like one that is misspelt.
+    let keys = keys.filter(|key| *key != HOOKS);
     if let Some((key, meant)) = AgentDefinition::misspelt(keys) {
         let line = fields.get(key).map_or(1, |field| field.line);
         return Err(FrontmatterError::at(
@@ -161,6 +186,11 @@ pub enum AgentFileProblem {
     /// A field cannot be parsed.
     #[error(transparent)]
     Fields(#[from] Problem),
+    /// It has hooks.
+    #[error(
+        "`hooks` of an agent are not run here: put them into the settings, where they hold for every agent, and remove the field"
+    )]
+    Hooks,
     /// There is no prompt after the fields.
     #[error("the agent has no prompt: write it below the fields")]
     NoPrompt,

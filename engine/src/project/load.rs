@@ -1,8 +1,10 @@
 //! Reads the files of the sources and of plugins.
 
 use super::{
-    Command, FileProblem, PluginFolder, PluginPlaces, ProjectFiles, ProjectPlaces, ReadFile,
-    ReadProject, find, memory, parse_agent_file, parse_skill_file, style,
+    Command, FileProblem, PLUGIN_ROOT, PluginFolder, PluginPlaces, ProjectFiles, ProjectPlaces,
+    ReadFile, ReadProject,
+    agent::{parse_agent_file, parse_plugin_agent},
+    find, ignored, memory, parse_skill_file, style,
 };
 use crate::{
     frontmatter::Document,
@@ -116,7 +118,13 @@ impl ProjectFiles {
     /// The text of a file; `None`, with a problem, if it may not or cannot be read.
     fn text(&mut self, path: &TextPath, files: &Files<'_>) -> Option<String> {
         match files.read(path) {
-            Ok(file) => Some(file?.text),
+            Ok(file) => {
+                let text = file?.text;
+                Some(match files.plugin {
+                    Some(_) => text.replace(PLUGIN_ROOT, files.folder.as_str()),
+                    None => text,
+                })
+            }
             Err(problem) => {
                 let path = path.clone();
                 self.problems.push(FileProblem { path, problem });
@@ -147,7 +155,11 @@ impl ProjectFiles {
             let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            match parse_agent_file(path.as_str(), &text, source) {
+            let parsed = match files.plugin {
+                Some(_) => parse_plugin_agent(path.as_str(), &text, source),
+                None => parse_agent_file(path.as_str(), &text, source),
+            };
+            match parsed {
                 Ok(mut agent) => {
                     agent.name = files.named(agent.name);
                     if files.plugin.is_some() && has_inline_servers(&agent) {
@@ -157,6 +169,7 @@ impl ProjectFiles {
                         continue;
                     }
                     self.agents.push(agent);
+                    self.ignored.extend(ignored::hooks(&path, &text));
                 }
                 Err(error) => {
                     let problem = format!("line {}: {}", error.line, error.problem);
@@ -194,6 +207,8 @@ impl ProjectFiles {
                     }
                     self.commands.retain(|known| known.name != command.name);
                     self.commands.push(command);
+                    self.ignored.extend(ignored::hooks(&path, &text));
+                    self.ignored.extend(ignored::shell_lines(&path, &text));
                 }
                 Err(error) => {
                     let problem = error.to_string();
@@ -229,6 +244,8 @@ impl ProjectFiles {
                     }
                     self.skills.retain(|known| known.name != skill.name);
                     self.skills.push(skill.in_directory(folder.as_str()));
+                    self.ignored.extend(ignored::hooks(&path, &text));
+                    self.ignored.extend(ignored::shell_lines(&path, &text));
                 }
                 Err(error) => {
                     let problem = error.to_string();

@@ -23,6 +23,7 @@
 mod agent;
 mod command;
 mod find;
+mod ignored;
 mod load;
 mod memory;
 mod read;
@@ -75,6 +76,9 @@ pub struct PluginPlaces {
     pub output_styles: Vec<String>,
 }
 
+/// Stands for the plugin's folder in all of its files that are texts.
+pub const PLUGIN_ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+
 /// The folder of a plugin, whose commands, agents, skills and output styles are named after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFolder {
@@ -103,6 +107,8 @@ pub struct ProjectFiles {
     pub memory: Vec<MemoryFile>,
     /// The files that are left out.
     pub problems: Vec<FileProblem>,
+    /// What has no effect in files that are used.
+    pub ignored: Vec<FileProblem>,
 }
 
 /// Whether a skill lies in a folder; also true if its place is not known.
@@ -111,7 +117,7 @@ fn is_of_folder(skill: &Skill, folder: &TextPath) -> bool {
     directory.is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder))
 }
 
-/// A file that is left out.
+/// A file that is left out, or something in it that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct FileProblem {

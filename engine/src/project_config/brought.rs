@@ -3,19 +3,18 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use serde::Deserialize;
 use windlass_core::{
     RawJson,
     agent::AgentSource,
     hook::HookMatcher,
     permission::{Layered, Rule, RuleName},
-    shell::quote,
     spec::Environment,
 };
 
 use super::ProjectConfig;
 use crate::{
     machine::inline_servers,
+    mcp::server_words,
     settings::{CommandHook, SourcedSettings},
 };
 
@@ -163,7 +162,7 @@ impl ProjectConfig {
         let servers = self.servers_of_project().unwrap_or_default();
         brought.extend(servers.iter().map(|(name, config)| {
             Brought::new(BroughtKind::Server, name)
-                .detailed(server(config), config.get().to_owned())
+                .detailed(server_words(config), config.get().to_owned())
         }));
         brought.extend(self.servers_of_agents());
         let replacing = self.project.agents_in_place_of_own();
@@ -231,7 +230,7 @@ impl ProjectConfig {
             let servers = inline_servers(agent);
             let each = servers.iter();
             let details: Vec<String> = each
-                .map(|(name, config)| format!("{name} ({})", server(config)))
+                .map(|(name, config)| format!("{name} ({})", server_words(config)))
                 .collect();
             (!servers.is_empty()).then(|| {
                 Brought::new(BroughtKind::AgentServers, &agent.name)
@@ -261,37 +260,4 @@ fn other_settings(sourced: &SourcedSettings) -> Vec<Brought> {
         brought.push(Brought::new(BroughtKind::HooksOff, ""));
     }
     brought
-}
-
-/// A description of a server: variables, command and arguments, or its URL; the whole configuration if it has neither.
-fn server(config: &RawJson) -> String {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Server {
-        command: String,
-        args: Vec<String>,
-        env: BTreeMap<String, String>,
-        url: String,
-    }
-    let server: Server = config.decode().unwrap_or_default();
-    let variables = server.env.iter();
-    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value)));
-    match (server.command.is_empty(), server.url.is_empty()) {
-        (false, true) => variables
-            .chain([quoted(&server.command)])
-            .chain(server.args.iter().map(|word| quoted(word)))
-            .collect::<Vec<_>>()
-            .join(" "),
-        (true, false) => server.url,
-        _ => config.get().to_owned(),
-    }
-}
-
-/// A word quoted for a shell, so that its end is visible.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=+,%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => quote(word),
-    }
 }

@@ -167,6 +167,8 @@ impl ProjectConfig {
         }
         let problems = self.project.problems.iter();
         warnings.extend(problems.map(|problem| format!("left out: {problem}")));
+        let ignored = self.project.ignored.iter();
+        warnings.extend(ignored.map(|what| format!("without effect: {what}")));
         for sourced in self.settings.sources.iter().rev() {
             send_as(spec, &sourced.settings.model_overrides);
         }

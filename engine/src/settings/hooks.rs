@@ -264,9 +264,9 @@ fn no_event(name: &str) -> String {
     let here = HookEvent::ALL.into_iter().map(HookEvent::name);
     let known: Vec<&str> = here.chain(EVENTS_ELSEWHERE).collect();
     match nearest_name(name, &known) {
-        Some(meant) => format!("no event is named so: did you mean `{meant}`?"),
+        Some(meant) => format!("no event is named `{name}`: did you mean `{meant}`?"),
         None => format!(
-            "no event is named so, and such hooks would never run; there are {}",
+            "no event is named `{name}`, and such hooks would never run; there are {}",
             known.join(", ")
         ),
     }
