@@ -1,6 +1,7 @@
 //! Plugins named by their folder or component file: what the host reads of them.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -22,6 +23,20 @@ use crate::{
 
 /// The extension of component files.
 const COMPONENT: &str = "wasm";
+
+/// The file that says what a folder is.
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// The places in a folder that bring something.
+const PLACES: [&str; 7] = [
+    "commands",
+    "agents",
+    "skills",
+    "output-styles",
+    "hooks",
+    ".mcp.json",
+    "components",
+];
 
 /// A plugin that is loaded.
 #[derive(Debug)]
@@ -151,12 +166,43 @@ impl PluginOnDisk {
         }
         let components =
             components(&real).map_err(|error| fault(format!("components: {error}")))?;
-        Ok(Self {
+        if !real.join(MANIFEST).exists() && !PLACES.iter().any(|place| real.join(place).exists()) {
+            return Err(fault(format!(
+                "it is no plugin: it has neither a {MANIFEST} nor any of {}",
+                PLACES.join(", ")
+            )));
+        }
+        let read = Self {
             is_installed: false,
             info: info(&plugin.name),
             components: check(&named.path, components)?,
             plugin: Some(plugin),
-        })
+        };
+        read.with_tools_of_different_names()
+    }
+
+    /// # Errors
+    /// [`PluginDirError::Path`]: two of its components have a tool of the same name.
+    fn with_tools_of_different_names(self) -> Result<Self, PluginDirError> {
+        let mut known: BTreeMap<&str, &Path> = BTreeMap::new();
+        for component in &self.components {
+            for tool in component.tools() {
+                if let Some(other) = known.insert(tool, &component.path) {
+                    let file = |path: &Path| {
+                        let name = path.file_name().unwrap_or_default();
+                        name.to_string_lossy().into_owned()
+                    };
+                    let (one, two) = (file(other), file(&component.path));
+                    return Err(PluginDirError::Path {
+                        path: self.info.path.clone(),
+                        reason: format!(
+                            "its components {one} and {two} both have the tool {tool}: remove the one that is not wanted"
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(self)
     }
 
     /// An installed plugin. Where it is one component, nothing of it is read.
@@ -188,7 +234,7 @@ impl PluginOnDisk {
                 Some(Plugin::read(folder, components_only, &read)?)
             }
         };
-        Ok(Self {
+        let read = Self {
             is_installed: true,
             plugin,
             components: granted
@@ -196,7 +242,8 @@ impl PluginOnDisk {
                 .map(ComponentOnDisk::installed)
                 .collect(),
             info,
-        })
+        };
+        read.with_tools_of_different_names()
     }
 
     /// The plugin, if it can be loaded beside these; `None` if it is one of them, named once more.

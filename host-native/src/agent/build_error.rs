@@ -148,7 +148,7 @@ pub enum BuildError {
     },
     /// A directory that a plugin is granted cannot be opened.
     #[error(
-        "plugin `{}`: the directory `{}` that it is granted cannot be resolved: {reason}", .plugin.display(), .directory.display()
+        "plugin `{}`: the directory `{}` that it is granted cannot be resolved: {reason}. Make it again, or grant the plugin another one or nothing", .plugin.display(), .directory.display()
     )]
     PluginGrant {
         /// The component file as given.

@@ -54,6 +54,14 @@ pub(super) enum Content {
 }
 
 impl ComponentFile {
+    /// What messages call it: what is installed has a name, and its file one that says nothing to a person.
+    fn called(&self) -> &Path {
+        match &self.content {
+            Content::Installed(name, _) => Path::new(name),
+            _ => &self.path,
+        }
+    }
+
     /// The plugin, with nothing granted yet.
     fn loaded(&self, host: &PluginHost) -> Result<Plugin, BuildError> {
         Ok(match &self.content {
@@ -115,10 +123,10 @@ impl Components {
         for file in &self.files {
             let path = &file.path;
             let plugin = file.loaded(&host)?;
-            let grant = with_real_paths(path, &file.grant)?;
+            let grant = with_real_paths(file.called(), &file.grant)?;
             let plugin = plugin.granted(&grant);
             let plugin = plugin.map_err(|fault| BuildError::PluginGranted {
-                plugin: path.clone(),
+                plugin: file.called().to_owned(),
                 fault,
             })?;
             let plugin = plugin.closing(&closed_places);

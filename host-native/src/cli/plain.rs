@@ -38,6 +38,23 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// JSON in which such characters are escapes: readers of JSON get what was there.
+pub(crate) fn clean_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(acts) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if acts(c) {
+            // All of them have four digits at most. Writing to a String cannot fail.
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// The text on one line: safe, with every run of white space as one space.
 pub(crate) fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -94,6 +111,10 @@ mod tests {
         assert_eq!(clean("safe\rforged\r\n"), "safeforged\n");
         assert_eq!(clean("\u{9b}31m"), "<U+009B>31m");
         assert_eq!(clean("a\u{202E}b"), "a<U+202E>b");
+        assert_eq!(
+            clean_json("[\"a\u{9b}2J\u{7f}\"]\n"),
+            "[\"a\\u009b2J\\u007f\"]\n"
+        );
     }
 
     #[test]

@@ -69,12 +69,16 @@ pub(crate) struct PluginTestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginGrantArgs {
-    /// The component, a `.wasm` file.
+    /// The component: a `.wasm` file, or the name of what is installed.
     pub(crate) file: PathBuf,
 
-    /// Files of the workspace: read, write, or none.
-    #[arg(long, value_name = "ACCESS", default_value = "write")]
-    pub(crate) workspace: WorkspaceAccess,
+    /// Let the hooks and MCP servers of an installed folder run, with your rights. Its components get nothing by it.
+    #[arg(long, conflicts_with_all = ["workspace", "directories", "origins", "secrets", "variables", "state", "new_state"])]
+    pub(crate) programs: bool,
+
+    /// Files of the workspace: read, write, or none, which is what it has if this is left out and something else is named.
+    #[arg(long, value_name = "ACCESS")]
+    pub(crate) workspace: Option<WorkspaceAccess>,
 
     /// Files of a directory: `PATH` or `PATH=write`; or the directory of a role that it declares: `ROLE=PATH`, or `ROLE=PATH=read`
     /// for less than it asks for. Can be repeated.
@@ -127,6 +131,10 @@ pub(crate) struct PluginRevokeArgs {
     /// The component: its file, the name that it declares, or its digest.
     pub(crate) component: String,
 
+    /// Let the hooks and MCP servers of an installed folder, named here, not run any more.
+    #[arg(long)]
+    pub(crate) programs: bool,
+
     /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
     #[arg(long)]
     pub(crate) yes: bool,
@@ -145,7 +153,7 @@ pub(crate) struct PluginListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginCheckArgs {
-    /// The component, a `.wasm` file.
+    /// The component, a `.wasm` file; or the folder of a plugin.
     pub(crate) file: PathBuf,
 
     /// Print JSON.

@@ -25,6 +25,15 @@ pub struct DeclaredSecret {
     pub audience: BTreeSet<Origin>,
 }
 
+impl DeclaredSecret {
+    /// Whether it has the name of a variable that holds a key of windlass itself. Who says yes to all that a plugin asks for does not
+    /// give that away: it is granted by name, if at all.
+    #[must_use]
+    pub fn is_own_key(&self) -> bool {
+        is_credential(&self.name)
+    }
+}
+
 /// A declaration that asks for what no host can grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

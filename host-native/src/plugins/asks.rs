@@ -84,4 +84,18 @@ impl Inspection {
     pub fn check_grant(&self, grant: &ComponentGrant) -> Result<(), GrantError> {
         Authority::of(&self.declaration.grants, grant).map(drop)
     }
+
+    /// Checks that a person who names files grants no more of them than the component asks for. A component that is loaded with more
+    /// has what it asks for: this is for those who would be misled by what they named.
+    ///
+    /// # Errors
+    /// [`GrantError::Files`], [`GrantError::FilesAccess`].
+    pub fn check_files(&self, grant: &ComponentGrant) -> Result<(), GrantError> {
+        let granted = grant.directories.roots().iter().map(|root| root.access);
+        match (granted.max(), self.declaration.grants.filesystem.access()) {
+            (Some(_), None) => Err(GrantError::Files),
+            (granted, asked) if granted > asked => Err(GrantError::FilesAccess),
+            _ => Ok(()),
+        }
+    }
 }

@@ -121,6 +121,16 @@ impl From<PluginGrant> for ComponentGrant {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantError {
+    /// Files are granted, and it does not ask for any.
+    #[error(
+        "it is granted files, for which it does not ask (`grants.filesystem` of its declaration)"
+    )]
+    Files,
+    /// Files are granted to be written that it asks to read.
+    #[error(
+        "it is granted to write files, and asks to read them (`grants.filesystem` of its declaration)"
+    )]
+    FilesAccess,
     /// A directory is granted for a role that it does not declare.
     #[error(
         "it is granted a directory for the role `{0}`, for which it does not ask (`grants.directories` of its declaration)"

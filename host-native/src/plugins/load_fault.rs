@@ -10,6 +10,9 @@ pub const MAX_COMPONENT: usize = 128 << 20;
 /// The longest name and version of a plugin, in bytes.
 pub(super) const LONGEST_NAME: usize = 64;
 
+/// The longest description and input schema of a tool, in bytes: every request to a model has them.
+pub(super) const LONGEST_TEXT: usize = 64 << 10;
+
 /// The maximum number of tools that a component may declare.
 pub(super) const MAX_TOOLS: usize = 128;
 
@@ -67,6 +70,22 @@ pub enum LoadFault {
     /// The schema of a tool is not a JSON object.
     #[error("the input schema of the tool `{0}` is not a JSON object")]
     ToolSchema(String),
+    /// The schema of a tool is none.
+    #[error("the input schema of the tool `{tool}` is none: {problem}")]
+    ToolSchemaInvalid {
+        /// The tool.
+        tool: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// A tool would fill every request with its texts.
+    #[error("`{what}` of the tool `{tool}` has more than {LONGEST_TEXT} bytes")]
+    ToolText {
+        /// The tool.
+        tool: String,
+        /// The field.
+        what: &'static str,
+    },
     /// It has too many tools.
     #[error("it declares {0} tools; at most {MAX_TOOLS} are possible")]
     ToolCount(usize),
@@ -89,6 +108,9 @@ pub enum LoadFault {
         "it imports `{0}`, which this host does not hand out; there are the interfaces of windlass:host, and of WASI 0.2 those of files, streams, clocks, random and cli"
     )]
     Import(String),
+    /// Its code is no valid WebAssembly, or does not fit the interfaces.
+    #[error("its code cannot be used: {0}")]
+    Code(String),
     /// It has no function to call.
     #[error(
         "it declares tools and does not export the function `call` of the world windlass:plugin/tools"

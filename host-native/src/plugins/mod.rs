@@ -16,6 +16,7 @@ mod cache;
 mod call;
 mod call_state;
 mod code;
+mod code_check;
 mod compiled;
 mod component;
 mod declaration;

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, de::DeserializeOwned};
 use wasmparser::{ComponentTypeRef, Parser, Payload};
+use windlass_core::schema::Schema;
 use windlass_engine::plugin;
 
 use super::{
     declaration::{Declaration, DeclaredTool, InstanceScope},
     declared_hook,
-    load_fault::{LONGEST_NAME, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
+    load_fault::{LONGEST_NAME, LONGEST_TEXT, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
     wasi,
 };
 
@@ -31,6 +32,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
         return Err(LoadFault::TooLarge(bytes.len()));
     }
     let declaration = declared(windlass_builtin::declaration(bytes)?)?;
+    declaration.tools.iter().try_for_each(check_offered)?;
     let (imports, exports) = check_interfaces(bytes)?;
     if !declaration.tools.is_empty() && !exports.iter().any(|name| name == "call") {
         return Err(LoadFault::NoCall);
@@ -103,6 +105,26 @@ fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
         }
     }
     Ok(())
+}
+
+/// Checks what of a tool every request to a model would have: a schema that nobody can read starts no session.
+fn check_offered(tool: &DeclaredTool) -> Result<(), LoadFault> {
+    let schema = tool.input_schema.to_string();
+    let texts = [
+        ("description", tool.description.len()),
+        ("input_schema", schema.len()),
+    ];
+    if let Some((what, _)) = texts.into_iter().find(|(_, bytes)| *bytes > LONGEST_TEXT) {
+        return Err(LoadFault::ToolText {
+            tool: tool.name.clone(),
+            what,
+        });
+    }
+    Schema::read(&schema).map(drop).map_err(|error| {
+        let tool = tool.name.clone();
+        let problem = error.to_string();
+        LoadFault::ToolSchemaInvalid { tool, problem }
+    })
 }
 
 /// Checks the outer component's imports by name, and returns the imported interfaces and the names of what it exports. wasmtime

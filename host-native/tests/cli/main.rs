@@ -25,8 +25,13 @@ mod places;
 mod plugin_authoring;
 #[cfg(unix)]
 mod plugin_consent;
+#[cfg(unix)]
+mod plugin_folders;
 mod plugin_grants;
 mod plugin_install;
+mod plugin_least;
+#[cfg(unix)]
+mod plugin_reports;
 mod plugin_roles;
 mod plugin_sources;
 mod plugin_tests;

@@ -55,9 +55,10 @@ fn put(windlass: &Windlass, version: &str, asks: &Value) {
     .unwrap();
 }
 
-/// Grants something as a script of the person does.
+/// Grants something as a script of the person does, or shows what there is.
 fn grant(windlass: &Windlass, more: &[&str]) -> Done {
-    windlass.run(&[&["plugin", "grant", "speaks.wasm", "--yes"], more].concat())
+    let yes: &[&str] = if more.is_empty() { &[] } else { &["--yes"] };
+    windlass.run(&[&["plugin", "grant", "speaks.wasm"], more, yes].concat())
 }
 
 #[test]

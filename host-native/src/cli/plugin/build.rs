@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass::plugins::{Inspection, with_declaration_of};
+use windlass::plugins::{InspectedComponent, Inspection, with_declaration_of};
 
 use super::{error::AuthorError, language::Language, toolchain};
 
@@ -34,7 +34,39 @@ pub(super) fn build(
         }
     };
     write(&path, &component).map_err(AuthorError::at(&path))?;
+    if output.is_none() {
+        check_neighbours(&path, &inspection)?;
+    }
     Ok((path, inspection))
+}
+
+/// Checks that no other component in the folder has a tool of this one, such as an older build under another name: no session would
+/// load the folder.
+///
+/// # Errors
+/// [`AuthorError::ToolTwice`].
+fn check_neighbours(built: &Path, inspection: &Inspection) -> Result<(), AuthorError> {
+    let folder = built.parent().unwrap_or(Path::new("/"));
+    let own = &inspection.declaration.tools;
+    for entry in fs::read_dir(folder).map_err(AuthorError::at(folder))? {
+        let path = entry.map_err(AuthorError::at(folder))?.path();
+        if path == built || path.extension().is_none_or(|extension| extension != "wasm") {
+            continue;
+        }
+        // What is no component is told when the folder is loaded.
+        let Ok(other) = InspectedComponent::read(&path) else {
+            continue;
+        };
+        let mut theirs = other.inspection().declaration.tools.iter();
+        if let Some(tool) = theirs.find(|tool| own.iter().any(|own| own.name == tool.name)) {
+            return Err(AuthorError::ToolTwice {
+                built: built.to_owned(),
+                other: path,
+                tool: tool.name.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Writes a component under a new name that nobody knows, and moves it: a session may be reading the old one, and what lies in its

@@ -1,6 +1,6 @@
 //! `windlass plugin check`: what a component is, before anybody trusts it.
 
-use std::fmt::Write as _;
+use std::io;
 
 use serde_json::json;
 use windlass::plugins::{
@@ -9,7 +9,11 @@ use windlass::plugins::{
 };
 use windlass_core::tool::Access;
 
-use super::declared_grants;
+use super::{
+    declared_grants,
+    install::{CheckedFolder, check_folder},
+    report::Report,
+};
 use crate::cli::{
     Exit,
     plain::{fit, one_line},
@@ -20,38 +24,91 @@ use crate::cli::{
 /// The columns that the description of a tool may take.
 const DESCRIPTION: usize = 72;
 
-/// What a component is: the text, and the exit code 1 where no host would load it.
+/// What a component or a folder is: the text, and the exit code 1 where no host would load it.
 ///
 /// # Errors
-/// [`StartError`]: the file cannot be read.
-pub(super) fn check(args: &PluginCheckArgs) -> Result<(String, Exit), StartError> {
+/// [`StartError`]: it cannot be read.
+pub(super) fn check(args: &PluginCheckArgs) -> Result<(Report, Exit), StartError> {
+    if args.file.is_dir() {
+        return Ok(match check_folder(&args.file) {
+            Ok(folder) if args.json => (Report::of_json(&folder_as_json(&folder)), Exit::Done),
+            Ok(folder) => (folder_as_text(&folder), Exit::Done),
+            Err(fault) => refused(args, &fault.to_string()),
+        });
+    }
     let component = match InspectedComponent::read(&args.file) {
         Ok(component) => component,
         Err(InspectError::Io(error)) => {
             return Err(StartError::File {
                 what: "the component",
                 path: args.file.clone(),
-                reason: error.to_string(),
+                reason: match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        "there is no such file. Name a component (.wasm) or the folder of a plugin on this machine".to_owned()
+                    }
+                    _ => error.to_string(),
+                },
             });
         }
-        Err(fault) if args.json => {
-            let refused = json!({"loads": false, "problem": fault.to_string()});
-            return Ok((format!("{refused}\n"), Exit::Failed));
-        }
-        Err(fault) => {
+        Err(fault) => return Ok(refused(args, &fault.to_string())),
+    };
+    if let Err(fault) = component.check_code() {
+        return Ok(refused(args, &fault.to_string()));
+    }
+    let report = match args.json {
+        true => Report::of_json(&as_json(&component)),
+        false => as_text(&component),
+    };
+    Ok((report, Exit::Done))
+}
+
+/// What no host would load.
+fn refused(args: &PluginCheckArgs, problem: &str) -> (Report, Exit) {
+    let report = match args.json {
+        true => Report::of_json(&json!({"loads": false, "problem": problem})),
+        false => {
+            let mut report = Report::default();
             let name = args.file.display();
-            return Ok((
-                format!("{name} would not be loaded: {fault}\n"),
-                Exit::Failed,
-            ));
+            report.line(&format!("{name} would not be loaded: {problem}"));
+            report
         }
     };
-    let doubts = doubts(component.inspection());
-    let text = match args.json {
-        true => format!("{}\n", as_json(&component, &doubts)),
-        false => as_text(&component, &doubts),
-    };
-    Ok((text, Exit::Done))
+    (report, Exit::Failed)
+}
+
+fn folder_as_json(folder: &CheckedFolder) -> serde_json::Value {
+    let components = folder.components.iter().map(|(file, component)| {
+        let mut value = as_json(component);
+        value["file"] = json!(file);
+        value
+    });
+    json!({
+        "loads": true,
+        "folder": true,
+        "name": folder.name,
+        "version": folder.version,
+        "digest": folder.digest,
+        "programs": folder.programs,
+        "components": components.collect::<Vec<_>>(),
+    })
+}
+
+/// A folder, and below it its components.
+fn folder_as_text(folder: &CheckedFolder) -> Report {
+    let mut report = Report::default();
+    report.line(&format!("{} {}", folder.name, folder.version));
+    report.labelled("digest", &folder.digest);
+    for program in &folder.programs {
+        report.labelled("asks to", program);
+    }
+    if folder.components.is_empty() {
+        report.labelled("holds", "no components");
+    }
+    for file in folder.components.keys() {
+        report.labelled("holds", file);
+    }
+    let components = folder.components.values();
+    components.fold(report, |report, component| report.with(&as_text(component)))
 }
 
 /// What loads, but does not do what its author may think.
@@ -94,8 +151,9 @@ fn verb(access: Access) -> &'static str {
     }
 }
 
-fn as_json(component: &InspectedComponent, doubts: &[String]) -> serde_json::Value {
+fn as_json(component: &InspectedComponent) -> serde_json::Value {
     let inspection = component.inspection();
+    let doubts = doubts(inspection);
     let declaration = &inspection.declaration;
     let limits = &declaration.limits;
     let tool = |tool: &DeclaredTool| {
@@ -144,57 +202,47 @@ fn as_json(component: &InspectedComponent, doubts: &[String]) -> serde_json::Val
     })
 }
 
-fn as_text(component: &InspectedComponent, doubts: &[String]) -> String {
+fn as_text(component: &InspectedComponent) -> Report {
     let inspection = component.inspection();
     let declaration = &inspection.declaration;
-    let mut text = String::new();
-    let mut line = |label: &str, value: &str| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {label:<9} {value}");
-    };
-    line("digest", component.digest());
-    line("size", &format!("{} bytes", component.size()));
-    line(
-        "made for",
-        &format!("windlass:plugin {}", one_line(&declaration.wit)),
-    );
-    line("imports", &listed(&inspection.imports));
+    let mut report = Report::default();
+    report.line(&format!("{} {}", declaration.name, declaration.version));
+    report.labelled("digest", component.digest());
+    report.labelled("size", &format!("{} bytes", component.size()));
+    report.labelled("made for", &format!("windlass:plugin {}", declaration.wit));
+    report.labelled("imports", &listed(&inspection.imports));
     let files = declaration.grants.filesystem.access();
     let files = match files {
         None => "none",
         Some(Access::Read) => "reading, where it is granted",
         Some(Access::Write) => "reading and writing, where it is granted",
     };
-    line("files", files);
+    report.labelled("files", files);
     for (label, value) in declared_grants::as_lines(&declaration.grants) {
-        line(label, &value);
+        report.labelled(label, &value);
     }
     if declaration.instance == InstanceScope::Session {
-        line("instance", "keeps its memory for the session");
+        report.labelled("instance", "keeps its memory for the session");
     }
-    line("limits", &limits(&declaration.limits));
+    report.labelled("limits", &limits(&declaration.limits));
     for tool in &declaration.tools {
         let about = one_line(&tool.description);
-        line(
+        report.labelled(
             "tool",
-            &format!("{}: {}", one_line(&tool.name), fit(&about, DESCRIPTION)),
+            &format!("{}: {}", tool.name, fit(&about, DESCRIPTION)),
         );
         for path in &tool.paths {
             let does = verb(path.access);
-            line(
-                "",
-                &format!("{does}s the file in `{}`", one_line(&path.field)),
-            );
+            report.labelled("", &format!("{does}s the file in `{}`", path.field));
         }
     }
     for hook in &declaration.hooks {
-        line("hook", &hook_line(hook));
+        report.labelled("hook", &hook_line(hook));
     }
-    for doubt in doubts {
-        line("but", doubt);
+    for doubt in &doubts(inspection) {
+        report.labelled("but", doubt);
     }
-    let (name, version) = (one_line(&declaration.name), one_line(&declaration.version));
-    format!("{name} {version}\n{text}")
+    report
 }
 
 /// A hook with its event, what it runs for, and what it may do.

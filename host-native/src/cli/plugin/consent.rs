@@ -10,7 +10,7 @@ use anstream::eprint;
 use windlass::{child, plugins::GrantFile};
 
 use super::error::AuthorError;
-use crate::cli::{os, terminal::has_person};
+use crate::cli::{os, plain::clean, terminal::has_person};
 
 /// Whether somebody has read what was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn check(grants: &GrantFile) -> Result<(), AuthorError> {
 
 /// Asks at the terminal. Whoever says nothing says no.
 pub(super) fn agrees(question: &str) -> bool {
-    eprint!("{question}");
+    eprint!("{}", clean(question));
     os::discard_typed_ahead();
     eprint!(" y/N > ");
     // A terminal that is gone is noticed when reading from it.

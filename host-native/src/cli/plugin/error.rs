@@ -37,6 +37,16 @@ pub(crate) enum AuthorError {
     /// It does not declare itself.
     #[error(transparent)]
     Declare(#[from] plugins::AuthorError),
+    /// Another component of the folder has such a tool.
+    #[error("`{}` was built, and `{}` has the tool `{tool}` as well, so no session would load the folder: remove the one that is not wanted, such as an older build", .built.display(), .other.display())]
+    ToolTwice {
+        /// What was built.
+        built: PathBuf,
+        /// The component that was there.
+        other: PathBuf,
+        /// The tool.
+        tool: String,
+    },
     /// The declaration would be refused.
     #[error("no host would load the plugin: {0}")]
     Refused(#[from] LoadFault),
@@ -51,6 +61,11 @@ pub(crate) enum AuthorError {
     /// A grant cannot be given.
     #[error("{0}")]
     Grant(String),
+    /// There is a yes to nothing.
+    #[error(
+        "--yes names nothing, so nothing was changed: name what is granted with --workspace, --dir, --http, --secret, --env or --state"
+    )]
+    NothingNamed,
     /// Only a person changes what components are granted, and an agent is none.
     #[error(
         "an agent does not change what components are granted: do it yourself, at a terminal or in a script that no agent started (or by hand, in {})", .0.display()

@@ -38,12 +38,16 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
     let other = kept.other_of_name(&declaration.name, digest);
     text.push_str(&compared(&inspection.asks(), other));
     if !is_anything_named(args) {
+        if args.yes {
+            return Err(AuthorError::NothingNamed);
+        }
         text.push_str(&had(kept.components.get(digest)));
         return Ok(text);
     }
     let grant = named(args, declaration)?;
     inspection
         .check_grant(&grant)
+        .and_then(|()| inspection.check_files(&grant))
         .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
     let granted = KeptGrant::of(inspection, grant);
     text.push_str(&had(Some(&granted)));
@@ -111,17 +115,15 @@ fn is_anything_named(args: &PluginGrantArgs) -> bool {
         &args.secrets,
         &args.variables,
     ];
-    lists.iter().any(|list| !list.is_empty())
-        || args.state.is_some()
-        || args.workspace != WorkspaceAccess::Write
+    lists.iter().any(|list| !list.is_empty()) || args.state.is_some() || args.workspace.is_some()
 }
 
 /// The grant that the arguments name.
 fn named(args: &PluginGrantArgs, declaration: &Declaration) -> Result<ComponentGrant, AuthorError> {
     let workspace = match args.workspace {
-        WorkspaceAccess::None => PluginGrant::default(),
-        WorkspaceAccess::Read => PluginGrant::workspace(Access::Read),
-        WorkspaceAccess::Write => PluginGrant::workspace(Access::Write),
+        None | Some(WorkspaceAccess::None) => PluginGrant::default(),
+        Some(WorkspaceAccess::Read) => PluginGrant::workspace(Access::Read),
+        Some(WorkspaceAccess::Write) => PluginGrant::workspace(Access::Write),
     };
     let mut grant = directories::added(
         ComponentGrant::from(workspace),

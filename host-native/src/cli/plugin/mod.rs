@@ -11,6 +11,7 @@ mod install;
 mod language;
 mod new;
 mod person_needed;
+mod report;
 mod revoke;
 mod templates;
 mod test;
@@ -20,12 +21,14 @@ use std::path::Path;
 
 use windlass::plugins::Inspection;
 
-use self::error::AuthorError;
 pub(crate) use self::language::Language;
+use self::{error::AuthorError, report::Report};
 use super::{
     Exit,
     plain::{grouped, one_line},
-    plugin_args::{PluginBuildArgs, PluginCommand, PluginListArgs},
+    plugin_args::{
+        PluginBuildArgs, PluginCommand, PluginGrantArgs, PluginListArgs, PluginRevokeArgs,
+    },
     start_error::StartError,
     terminal::Stage,
 };
@@ -35,25 +38,54 @@ use super::{
 /// # Errors
 /// [`StartError`]: what was asked for could not be begun, or not be finished.
 pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
-    let (text, exit) = match command {
-        PluginCommand::New(args) => (new::new(&args)?, Exit::Done),
-        PluginCommand::Build(args) => (build(&args)?, Exit::Done),
-        PluginCommand::Test(args) => test::test(&args).await?,
-        PluginCommand::Add(args) => (install::add(&args).await?, Exit::Done),
-        PluginCommand::Inspect(args) => (install::inspect(&args)?, Exit::Done),
-        PluginCommand::Update(args) => (install::update(&args).await?, Exit::Done),
-        PluginCommand::Remove(args) => (install::remove(&args)?, Exit::Done),
-        PluginCommand::Grant(mut args) => {
-            args.file = install::component_named(args.file);
-            (grant::grant(&args)?, Exit::Done)
+    let (report, exit) = match command {
+        PluginCommand::New(args) => (new::new(&args)?.into(), Exit::Done),
+        PluginCommand::Build(args) => (build(&args)?.into(), Exit::Done),
+        PluginCommand::Test(args) => {
+            let (text, exit) = test::test(&args).await?;
+            (text.into(), exit)
         }
-        PluginCommand::Revoke(args) => (revoke::revoke(&args)?, Exit::Done),
-        PluginCommand::List(args) => (list(&args)?, Exit::Done),
+        PluginCommand::Add(args) => (install::add(&args).await?.into(), Exit::Done),
+        PluginCommand::Inspect(args) => {
+            let text = install::inspect(&args)?;
+            (said(text, args.json), Exit::Done)
+        }
+        PluginCommand::Update(args) => (install::update(&args).await?.into(), Exit::Done),
+        PluginCommand::Remove(args) => (install::remove(&args)?.into(), Exit::Done),
+        PluginCommand::Grant(args) => (grant(args)?.into(), Exit::Done),
+        PluginCommand::Revoke(args) => (revoke(&args)?.into(), Exit::Done),
+        PluginCommand::List(args) => {
+            let text = list(&args)?;
+            (said(text, args.json), Exit::Done)
+        }
         PluginCommand::Check(args) => check::check(&args)?,
     };
-    Ok(match Stage::stdout().write(&text) {
+    Ok(match Stage::stdout().write(report.as_str()) {
         Ok(()) => exit,
         Err(_) => Exit::PipeClosed,
+    })
+}
+
+fn said(text: String, is_json: bool) -> Report {
+    match is_json {
+        true => Report::of_json_text(&text),
+        false => text.into(),
+    }
+}
+
+fn grant(mut args: PluginGrantArgs) -> Result<String, StartError> {
+    if args.programs {
+        let name = args.file.to_string_lossy();
+        return Ok(install::let_programs_run(&name, true, args.yes)?);
+    }
+    args.file = install::component_named(args.file)?;
+    Ok(grant::grant(&args)?)
+}
+
+fn revoke(args: &PluginRevokeArgs) -> Result<String, StartError> {
+    Ok(match args.programs {
+        true => install::let_programs_run(&args.component, false, args.yes)?,
+        false => revoke::revoke(args)?,
     })
 }
 

@@ -39,6 +39,9 @@ pub struct InstalledPlugin {
     pub runs_programs: bool,
     /// What it asks for, a line for each thing, so that another version can be compared with it.
     pub asks: Vec<String>,
+    /// What of it runs with the rights of the user where a person agreed, a line for each hook and server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
     /// Its components.
     pub components: Vec<LockedComponent>,
 }
@@ -88,6 +91,12 @@ impl Lockfile {
 }
 
 impl InstalledPlugin {
+    /// All that a person is asked for: what its components ask for, and what it runs.
+    #[must_use]
+    pub fn wishes(&self) -> Vec<String> {
+        self.asks.iter().chain(&self.programs).cloned().collect()
+    }
+
     /// Checks what becomes part of a path.
     fn check(&self, name: &str) -> Result<(), String> {
         if !plugin::is_name(name) {

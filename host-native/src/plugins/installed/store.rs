@@ -229,6 +229,19 @@ impl StoreChange<'_> {
             .inspect_err(|_| self.remove_unused())
     }
 
+    /// Changes what is known of an installed plugin, and none of its files.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the plugins are those of before then. One that is gone, or is another version by now, is not changed.
+    pub fn amend(&mut self, name: &str, plugin: InstalledPlugin) -> Result<(), StoreError> {
+        let mut next = self.lockfile.clone();
+        match next.plugins.get_mut(name) {
+            Some(known) if known.digest == plugin.digest => *known = plugin,
+            _ => return Err(StoreError::Busy),
+        }
+        self.replace(next)
+    }
+
     /// Removes a plugin, and its files.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use windlass::plugins::{KeptGrants, Lockfile, PluginStore};
 
 use super::{
-    authority::Asked,
+    authority::{self, Asked},
     candidate::Candidate,
     error::InstallError,
     fetch::{Expected, fetch},
@@ -64,8 +64,8 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     let about = format!(
         "{}{}{}",
         title_line(&candidate),
-        asked(&candidate.plugin.asks, None),
-        wanted.directories(&candidate)
+        asked(&candidate.plugin.wishes(), None),
+        wanted.sources(&candidate)
     );
     let consent = match candidate.runs.is_some() || wanted.is_something() {
         false => Consent::Refused,
@@ -73,6 +73,9 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     };
     let is_granted = consent == Consent::Given;
     candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
+    if !is_granted {
+        authority::grant_nothing(&candidate, &grants)?;
+    }
     change.install(&candidate.name, candidate.plugin.clone(), &content)?;
     if is_granted {
         wanted.grant(&grants)?;
@@ -156,7 +159,10 @@ pub(super) fn how(candidate: &Candidate) -> String {
         })
         .collect();
     if candidate.runs.is_some() {
-        ways.push("removing it and `windlass plugin add --yes`".to_owned());
+        ways.push(format!(
+            "`windlass plugin grant {} --programs`",
+            one_line(&candidate.name)
+        ));
     }
     match ways.is_empty() {
         true => String::new(),

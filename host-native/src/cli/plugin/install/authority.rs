@@ -9,10 +9,13 @@ use windlass::{
 };
 
 use super::{candidate::Candidate, error::InstallError};
-use crate::cli::plugin::{directories, error::AuthorError};
+use crate::cli::{
+    plain::one_line,
+    plugin::{directories, error::AuthorError},
+};
 
-/// What the components of a plugin ask for, by their digests. A secret comes from the variable of its name, and the directory of a
-/// role from these texts; a role that none of them names gets none.
+/// What the components of a plugin ask for, by their digests. A secret comes from the variable of its name, unless that holds a key of
+/// windlass itself, and the directory of a role from these texts; a role that none of them names gets none.
 pub(super) struct Asked(Vec<(String, KeptGrant)>);
 
 impl Asked {
@@ -45,8 +48,9 @@ impl Asked {
         self.0.iter().any(|(_, kept)| kept.grant != nothing)
     }
 
-    /// The directories that the roles would have, and the roles that would have none, a line each.
-    pub(super) fn directories(&self, candidate: &Candidate) -> String {
+    /// What a yes would grant, where the component leaves it open: the variables of secrets and the directories of roles, and those that
+    /// would get none; a line each.
+    pub(super) fn sources(&self, candidate: &Candidate) -> String {
         let mut text = String::new();
         for (digest, kept) in &self.0 {
             let roles = &kept.grant.roles;
@@ -56,6 +60,22 @@ impl Asked {
             let asked = inspection
                 .iter()
                 .flat_map(|it| &it.declaration.grants.directories);
+            let secrets = inspection
+                .iter()
+                .flat_map(|it| &it.declaration.grants.secrets);
+            for secret in secrets {
+                let name = one_line(&secret.name);
+                text.push_str(&match kept.grant.secrets.get(&secret.name) {
+                    Some(variable) => format!(
+                        "  with the secret {name} from the variable {}\n",
+                        one_line(variable)
+                    ),
+                    None => format!(
+                        "  without the secret {name}, a key of windlass itself: `windlass plugin grant {} --secret {name}=VARIABLE` names a variable\n",
+                        one_line(&kept.name)
+                    ),
+                });
+            }
             for DeclaredDirectory { role, .. } in asked.filter(|it| !roles.contains_key(&it.role)) {
                 text.push_str(&format!(
                     "  without a directory `{role}`: --dir {role}=PATH names one\n"
@@ -105,6 +125,19 @@ pub(super) fn carry_over(
     Ok(without)
 }
 
+/// Leaves the components of a plugin with nothing, whatever files with the same content were granted before.
+///
+/// # Errors
+/// [`InstallError`].
+pub(super) fn grant_nothing(candidate: &Candidate, file: &GrantFile) -> Result<(), InstallError> {
+    let is_of_it = |digest: &String| candidate.components.contains_key(digest);
+    if !file.read()?.components.keys().any(is_of_it) {
+        return Ok(());
+    }
+    let take = |kept: &mut KeptGrants| kept.components.retain(|digest, _| !is_of_it(digest));
+    Ok(file.change(take)?)
+}
+
 /// Takes back what these components had, but for those that are installed still.
 ///
 /// # Errors
@@ -151,6 +184,7 @@ fn all_of(declaration: &Declaration, named: &[String]) -> Result<ComponentGrant,
         secrets: asked
             .secrets
             .iter()
+            .filter(|secret| !secret.is_own_key())
             .map(|secret| (secret.name.clone(), secret.name.clone()))
             .collect(),
         env: asked.env.iter().cloned().collect(),

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use serde::Deserialize;
 use windlass::plugins::{
-    Inspection, InstalledPlugin, LoadFault, LockedComponent, PluginContent, PluginTree,
+    DeclaredTool, InspectedComponent, Inspection, InstalledPlugin, LoadFault, LockedComponent,
+    PluginContent, PluginTree,
 };
 use windlass_core::RawJson;
 use windlass_engine::{TextPath, plugin::Plugin};
@@ -39,6 +41,7 @@ impl Candidate {
             folder: false,
             runs_programs: false,
             asks: Vec::new(),
+            programs: Vec::new(),
             components: Vec::new(),
         };
         let mut candidate = Self {
@@ -58,13 +61,27 @@ impl Candidate {
         Ok(candidate)
     }
 
-    fn add(&mut self, bytes: &[u8], file: &str, called: &str) -> Result<Inspection, InstallError> {
+    fn add(&mut self, bytes: &Bytes, file: &str, called: &str) -> Result<Inspection, InstallError> {
         let refused = |fault: LoadFault| InstallError::Refused(called.to_owned(), fault);
-        let inspection = Inspection::of(bytes).map_err(refused)?;
+        let component = InspectedComponent::of(bytes.clone()).map_err(refused)?;
+        component.check_code().map_err(refused)?;
+        let inspection = component.inspection().clone();
         let text = Inspection::declaration_text(bytes).map_err(refused)?;
         let declaration = RawJson::parse(text)
             .map_err(|error| refused(LoadFault::DeclarationShape(error.to_string())))?;
-        let digest = Inspection::digest(bytes);
+        let is_known = |tool: &DeclaredTool| {
+            let others = self.components.values();
+            let mut others = others.flat_map(|other| &other.declaration.tools);
+            others.any(|other| other.name == tool.name)
+        };
+        let mut own = inspection.declaration.tools.iter();
+        if let Some(tool) = own.find(|tool| is_known(tool)) {
+            return Err(InstallError::ToolTwice {
+                tool: tool.name.clone(),
+                component: called.to_owned(),
+            });
+        }
+        let digest = component.digest().to_owned();
         self.plugin.asks.extend(inspection.asks());
         self.plugin.components.push(LockedComponent {
             file: file.to_owned(),
@@ -96,26 +113,14 @@ impl Candidate {
                 .map_err(|_| "it is not UTF-8 text".to_owned())
         };
         let folder = TextPath::from(source.text());
-        let plugin = Plugin::read(folder, false, &read)?;
+        let plugin = Plugin::as_written(folder, &read)?;
         self.plugin.folder = true;
         self.plugin.version = version(&read);
         for (file, content) in files.iter().filter(|(file, _)| is_component(file)) {
             let called = format!("{}/{file}", source.text());
             self.add(&content.content, file, &called)?;
         }
-        for (event, hooks) in &plugin.hooks.commands {
-            let lines = hooks
-                .iter()
-                .map(|hook| format!("run at {event:?} with your rights: {}", hook.command));
-            self.plugin.asks.extend(lines);
-        }
-        let servers = plugin.servers.iter().map(|(name, server)| {
-            format!(
-                "start the MCP server {name} with your rights: {}",
-                server.get()
-            )
-        });
-        self.plugin.asks.extend(servers);
+        self.plugin.programs = plugin.programs();
         self.runs = plugin.runs();
         self.name = plugin.name;
         Ok(())
@@ -134,5 +139,7 @@ fn version(read: &dyn Fn(&str) -> Result<Option<String>, String>) -> String {
     let text = read(MANIFEST).ok().flatten().unwrap_or_default();
     let manifest: Manifest =
         serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-    manifest.version.unwrap_or_else(|| "0".to_owned())
+    manifest
+        .version
+        .unwrap_or_else(|| "without version".to_owned())
 }

@@ -57,7 +57,7 @@ pub(crate) enum InstallError {
     )]
     Refused(String, LoadFault),
     /// A folder is no plugin.
-    #[error("{0}. Nothing was installed: mend the file and try again")]
+    #[error("{0}. Nothing was installed")]
     Plugin(#[from] PluginError),
     /// A folder has nothing that could be installed.
     #[error(
@@ -86,6 +86,16 @@ pub(crate) enum InstallError {
         /// The plugin that has it.
         plugin: String,
     },
+    /// Two components of a folder have such a tool.
+    #[error(
+        "{component} has the tool {tool}, which another component of the plugin has already, so no session would load it: remove the file that is not wanted, such as an older build. Nothing was installed"
+    )]
+    ToolTwice {
+        /// The tool.
+        tool: String,
+        /// The second component that has it.
+        component: String,
+    },
     /// An update is another plugin.
     #[error(
         "{from} is the plugin {found} now, not {name}: nothing was changed. `windlass plugin add` installs it beside"
@@ -101,6 +111,22 @@ pub(crate) enum InstallError {
     /// There is no such plugin.
     #[error("no plugin `{0}` is installed: `windlass plugin list --installed` says which are")]
     NotInstalled(String),
+    /// There is nothing of that name that could be granted something.
+    #[error(
+        "`{0}` is no component file, and no plugin or component of that name is installed: `windlass plugin list --installed` says which are"
+    )]
+    NoComponent(String),
+    /// A plugin has more than one component, or none.
+    #[error("{name} is a plugin {}", several(.components))]
+    Several {
+        /// The plugin.
+        name: String,
+        /// The names of its components.
+        components: Vec<String>,
+    },
+    /// A plugin runs nothing with the rights of the user.
+    #[error("{0} has neither hooks nor MCP servers that would run with your rights")]
+    NoPrograms(String),
     /// Some updates failed.
     #[error("{0}")]
     Updates(String),
@@ -146,6 +172,17 @@ pub(crate) enum InstallError {
     /// JSON cannot be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+}
+
+/// What can be granted to the components of a plugin, and how.
+fn several(components: &[String]) -> String {
+    match components.is_empty() {
+        true => "without components, and only they are granted something. `--programs` lets its hooks and MCP servers run".to_owned(),
+        false => format!(
+            "with several components, and each is granted something by its own name: {}",
+            components.join(", ")
+        ),
+    }
 }
 
 impl InstallError {

@@ -21,6 +21,7 @@ pub(in crate::cli::plugin) fn inspect(args: &PluginInspectArgs) -> Result<String
         let mut value = as_json(&store, name, plugin);
         value["intact"] = store.is_intact(name, plugin).into();
         value["asks"] = json!(plugin.asks);
+        value["programs"] = json!(plugin.programs);
         value["components"] = plugin
             .components
             .iter()
@@ -46,13 +47,16 @@ pub(in crate::cli::plugin) fn inspect(args: &PluginInspectArgs) -> Result<String
         store.path(name, plugin).display(),
         one_line(signed),
     ));
-    for ask in &plugin.asks {
-        text.push_str(&format!("    {}\n", one_line(ask)));
+    for ask in plugin.wishes() {
+        text.push_str(&format!("    {}\n", one_line(&ask)));
     }
-    if plugin.folder {
+    if !plugin.programs.is_empty() {
         let runs = match plugin.runs_programs {
-            true => "are started, with your rights",
-            false => "are not started: nobody agreed to them",
+            true => "are started, with your rights".to_owned(),
+            false => format!(
+                "are not started: nobody agreed to them (`windlass plugin grant {} --programs`)",
+                one_line(name)
+            ),
         };
         text.push_str(&format!("  hooks and servers of it {runs}\n"));
     }
@@ -97,7 +101,9 @@ pub(in crate::cli::plugin) fn list(is_json: bool) -> Result<String, InstallError
             .collect();
         return Ok(format!("{}\n", Value::from(all)));
     }
-    let lines = plugins.iter().map(|(name, plugin)| line(name, plugin));
+    let lines = plugins
+        .iter()
+        .map(|(name, plugin)| line(name, plugin) + &programs(plugin));
     Ok(match plugins.is_empty() {
         true => "no plugin is installed\n".to_owned(),
         false => format!("installed\n{}", lines.collect::<String>()),
@@ -112,6 +118,18 @@ fn line(name: &str, plugin: &InstalledPlugin) -> String {
         plugin.digest,
         one_line(&plugin.source)
     )
+}
+
+/// What an installed folder runs, in the words in which a person agreed.
+fn programs(plugin: &InstalledPlugin) -> String {
+    let begins = match plugin.runs_programs {
+        true => "  does    ",
+        false => "  may not ",
+    };
+    let lines = plugin.programs.iter();
+    lines
+        .map(|program| format!("{begins}  {}\n", one_line(program)))
+        .collect()
 }
 
 fn as_json(store: &PluginStore, name: &str, plugin: &InstalledPlugin) -> Value {

@@ -3,10 +3,12 @@
 mod add;
 mod authority;
 mod candidate;
+mod check;
 mod error;
 mod fetch;
 mod inspect;
 mod oci;
+mod programs;
 mod remove;
 mod signature;
 mod source;
@@ -15,8 +17,10 @@ mod update;
 
 pub(super) use self::{
     add::add,
+    check::{CheckedFolder, check_folder},
     error::InstallError,
     inspect::{inspect, list},
+    programs::let_programs_run,
     remove::remove,
     store::component_named,
     update::update,

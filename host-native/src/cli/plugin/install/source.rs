@@ -1,6 +1,6 @@
 //! Where a plugin is taken from.
 
-use std::{fs, path::PathBuf};
+use std::{fs, io, path::PathBuf};
 
 use oci_client::Reference;
 
@@ -26,7 +26,12 @@ impl Source {
         let wrong = |problem| InstallError::Source(text.to_owned(), problem);
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = PathBuf::from(text);
-            let real = fs::canonicalize(&path).map_err(InstallError::at(path))?;
+            let real = fs::canonicalize(&path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => wrong(
+                    "there is no such file or folder. A source is a path, https://…#sha256=DIGEST or oci://REGISTRY/REPOSITORY:TAG",
+                ),
+                _ => InstallError::at(path)(error),
+            })?;
             return Ok(Self::Path(real));
         };
         match scheme {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use windlass::plugins::{GrantFile, KeptGrants, PluginStore};
+use windlass_engine::plugin;
 
 use super::error::InstallError;
 
@@ -12,25 +13,39 @@ pub(super) fn of_user() -> Result<(PluginStore, GrantFile), InstallError> {
     store.ok_or(InstallError::NoHome)
 }
 
-/// The file of an installed component that declares this name, where there is no file of that name.
-pub(in crate::cli::plugin) fn component_named(file: PathBuf) -> PathBuf {
-    let find = || {
-        let (store, _) = of_user().ok()?;
-        let lockfile = store.read().ok()?;
-        lockfile.plugins.iter().find_map(|(name, plugin)| {
-            let components = store
-                .components(name, plugin, &KeptGrants::default())
-                .ok()?;
-            let mut named = components.into_iter().filter(|granted| {
-                file.to_str() == Some(granted.component.declaration().name.as_str())
-            });
-            named
-                .next()
-                .map(|granted| granted.component.path().to_path_buf())
-        })
+/// The component that is named: by its file, by its own name, or by that of an installed plugin that has no other. A name of something
+/// installed is not taken for a file.
+///
+/// # Errors
+/// [`InstallError`]: there is none, or there are several.
+pub(in crate::cli::plugin) fn component_named(file: PathBuf) -> Result<PathBuf, InstallError> {
+    let name = file.to_str().filter(|name| plugin::is_name(name));
+    let Some(name) = name else {
+        return Ok(file);
     };
-    match file.exists() {
-        true => file,
-        false => find().unwrap_or(file),
+    let (store, _) = of_user()?;
+    let lockfile = store.read()?;
+    for (plugin, installed) in &lockfile.plugins {
+        let components = store.components(plugin, installed, &KeptGrants::default())?;
+        let mut components = components.into_iter().map(|granted| granted.component);
+        if let Some(component) = components.find(|it| it.declaration().name == name) {
+            return Ok(component.path().to_path_buf());
+        }
+    }
+    if let Some(installed) = lockfile.plugins.get(name) {
+        let components = store.components(name, installed, &KeptGrants::default())?;
+        return match components.as_slice() {
+            [only] => Ok(only.component.path().to_path_buf()),
+            others => Err(InstallError::Several {
+                name: name.to_owned(),
+                components: (others.iter())
+                    .map(|granted| granted.component.declaration().name.clone())
+                    .collect(),
+            }),
+        };
+    }
+    match file.is_file() {
+        true => Ok(file),
+        false => Err(InstallError::NoComponent(name.to_owned())),
     }
 }

@@ -89,7 +89,7 @@ async fn update_one(
     let about = format!(
         "{}{}  (+ and -: what is different from {}, which is installed)\n",
         title_line(&candidate),
-        asked(&candidate.plugin.asks, Some(&there.asks)),
+        asked(&candidate.plugin.wishes(), Some(&there.wishes())),
         one_line(&there.version),
     );
     let question = "Give it what the version before had?";
@@ -108,6 +108,7 @@ async fn update_one(
             false => ", which asks for less than it had and has nothing now",
         });
     } else {
+        authority::grant_nothing(&candidate, grants)?;
         said.push_str(&format!(", with nothing granted. {}", how(&candidate)));
     }
     authority::take_back(&there.components, change.lockfile(), grants)?;
