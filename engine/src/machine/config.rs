@@ -118,6 +118,8 @@ pub struct Configuration {
     pub failed_plugins: usize,
     /// The model of subagents whose definition and call name none; `None` for that of the session.
     pub usual_agent_model: Option<String>,
+    /// The source of the bearer token; `none` if there is none.
+    pub token_source: &'static str,
 }
 
 /// A completed configuration, ready for sessions.
@@ -165,6 +167,7 @@ impl Configuration {
             warnings: Vec::new(),
             failed_plugins: 0,
             usual_agent_model: None,
+            token_source: "none",
         }
     }
 

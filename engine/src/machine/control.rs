@@ -217,7 +217,7 @@ impl Engine {
             pid: self.launch.pid,
             mode: self.mode(),
             is_running: self.outbox.frames.is_busy(),
-            token_source: self.launch.token_source,
+            token_source: prepared.config.token_source,
         };
         let mut offers = prepared.spec().initialization();
         offers.models = prepared.models();

@@ -43,8 +43,6 @@ pub struct Launch {
     pub version: String,
     /// The process id reported to the SDKs; 0 where there are no processes.
     pub pid: u32,
-    /// The source of the bearer token; `none` if there is none.
-    pub token_source: &'static str,
     /// The id of a new session, if one was given.
     pub session_id: Option<SessionId>,
     /// The seed of the first new session, if one was given; a resumed session derives its seed from it.
@@ -92,7 +90,6 @@ impl Launch {
             entrypoint: "cli".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: 0,
-            token_source: "none",
             session_id: None,
             session_seed: None,
             tells_refusals: true,

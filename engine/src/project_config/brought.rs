@@ -43,7 +43,7 @@ pub enum BroughtKind {
     AgentServers,
     /// An agent that replaces one of the user's own.
     Agent,
-    /// A command that prints an API key; it is never run here.
+    /// A command that prints the key for the model server.
     KeyHelper,
     /// An environment variable.
     Variable,
@@ -134,7 +134,7 @@ impl Brought {
             BroughtKind::AgentServers => format!("start the MCP servers of the agent {name}"),
             BroughtKind::Agent => format!("replace your own agent {name}"),
             BroughtKind::KeyHelper => {
-                format!("name `{name}` as `apiKeyHelper`, which is not run here")
+                format!("run `{name}` as `apiKeyHelper`, which prints the key for the model server")
             }
             BroughtKind::Variable => format!("set the variable {name}"),
             BroughtKind::Rule => format!("allow {name}"),

@@ -250,6 +250,12 @@ impl ProjectConfig {
         self.settings.env(|name| self.may_set(name))
     }
 
+    /// A variable of [`variables`](Self::variables), with the source that sets it.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<(Source, &str)> {
+        self.settings.variable(name, |name| self.may_set(name))
+    }
+
     /// Whether the folder's files may set a variable. For an untrusted folder they may only add plain variables that are not
     /// inherited already, and only if its programs may run.
     fn may_set(&self, name: &str) -> bool {

@@ -14,6 +14,7 @@
 //! wrong type is an error, and then no file is used.
 
 mod change;
+mod environment;
 mod hooks;
 mod misspelt;
 mod pretty;
@@ -290,12 +291,6 @@ impl LoadedSettings {
         self.first(|settings| settings.output_style.as_deref())
     }
 
-    /// The command that prints the API key for the model server.
-    #[must_use]
-    pub fn api_key_helper(&self) -> Option<&str> {
-        self.first(|settings| settings.api_key_helper.as_deref())
-    }
-
     /// A single value, from the strongest source that has it.
     pub fn first<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
         self.sources.iter().find_map(|s| value(&s.settings))
@@ -308,34 +303,6 @@ impl LoadedSettings {
             let is_managed = it.source == Source::PolicySettings;
             is_managed.then(|| value(&it.settings)).flatten()
         })
-    }
-
-    /// The variables, each from the strongest source that sets it. `folder_may` decides which ones the folder's files may
-    /// set: all of them for a trusted folder, otherwise none that [`changes_programs`].
-    pub fn env(&self, folder_may: impl Fn(&str) -> bool) -> BTreeMap<&str, &str> {
-        let mut env = BTreeMap::new();
-        for sourced in self.sources.iter().rev() {
-            let set = sourced.settings.env.iter();
-            let counts = |name: &str| !sourced.source.belongs_to_folder() || folder_may(name);
-            let set = set.filter(|(name, _)| counts(name));
-            env.extend(set.map(|(name, value)| (name.as_str(), value.as_str())));
-        }
-        env
-    }
-
-    /// The variables that the folder's files set without permission, by source.
-    pub fn env_left_out(&self, folder_may: impl Fn(&str) -> bool) -> Vec<(Source, Vec<&str>)> {
-        let of_folder = (self.sources.iter()).filter(|sourced| sourced.source.belongs_to_folder());
-        let left_out = of_folder.map(|sourced| {
-            let names = sourced.settings.env.keys().map(String::as_str);
-            (
-                sourced.source,
-                names.filter(|name| !folder_may(name)).collect(),
-            )
-        });
-        left_out
-            .filter(|(_, names): &(Source, Vec<&str>)| !names.is_empty())
-            .collect()
     }
 
     /// The permissions as layers, for [`Layered::of`](windlass_core::permission::Layered::of). `trusted` says whether the

@@ -223,6 +223,11 @@ impl AgentBuilder {
             return Err(BuildError::MissingKey);
         }
         let endpoint = ModelEndpoint::new(&config)?;
+        #[cfg(feature = "engine")]
+        let endpoint = match self.redactor.take() {
+            Some(redactor) => endpoint.redacting(redactor),
+            None => endpoint,
+        };
         Ok(ModelAccess {
             transport: Arc::new(endpoint),
             key_source: if has_key { "user" } else { "none" },

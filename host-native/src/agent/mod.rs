@@ -237,6 +237,12 @@ impl Agent {
         is_offered.then_some(&self.parts.web)
     }
 
+    /// What sends requests to the model.
+    #[cfg(feature = "engine")]
+    pub(crate) fn transport(&self) -> Arc<dyn Transport> {
+        Arc::clone(&self.parts.transport)
+    }
+
     fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {
         let parts = &self.parts;
         let (tools, hooks) = for_session(&parts.tools, &parts.hooks);

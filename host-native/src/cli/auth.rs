@@ -1,10 +1,10 @@
-//! `windlass auth`: where the key for the model server comes from. There is no sign-in.
+//! `windlass auth`: where the key for the model server comes from, by environment and settings. There is no sign-in.
 
 use std::env;
 
 use clap::Parser as _;
 use serde_json::json;
-use windlass::{engine::Launch, http::Auth};
+use windlass::engine::{KeySources, Launch, key_sources};
 use windlass_engine::protocol::flags::Flags;
 
 use super::{
@@ -40,43 +40,37 @@ pub(super) fn auth(command: AuthCommand) -> Result<Exit, StartError> {
 
 fn status(as_json: bool) -> Result<Exit, StartError> {
     let launch = Launch::with_flags(Flags::default(), variable)?;
-    let source = source(&launch);
-    let text = match (as_json, source) {
-        (true, source) => {
-            let method = match launch.auth {
-                Auth::None => "none",
-                Auth::ApiKey(_) => "api_key",
-                Auth::Bearer(_) => "oauth_token",
-            };
+    let sources = key_sources(&launch)?;
+    let text = match (as_json, sources.is_none()) {
+        (true, is_none) => {
+            let (method, source) = method(sources);
             let mut status = json!({
-                "loggedIn": source.is_some(), "authMethod": method, "apiProvider": "firstParty",
+                "loggedIn": !is_none, "authMethod": method, "apiProvider": "firstParty",
             });
-            if let Some(source) = source {
+            if !is_none {
                 status["apiKeySource"] = source.into();
             }
             format!("{status:#}\n")
         }
-        (false, Some(source)) => format!("The key comes from {source}.\n"),
-        (false, None) => {
-            "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.\n".to_owned()
+        (false, false) => format!("The key comes from {sources}.\n"),
+        (false, true) => {
+            "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or `apiKeyHelper` in the settings.\n".to_owned()
         }
     };
-    Ok(match (Stage::stdout().write(&text), source) {
+    Ok(match (Stage::stdout().write(&text), sources.is_none()) {
         (Err(_), _) => Exit::PipeClosed,
-        (Ok(()), Some(_)) => Exit::Done,
-        (Ok(()), None) => Exit::Failed,
+        (Ok(()), false) => Exit::Done,
+        (Ok(()), true) => Exit::Failed,
     })
 }
 
-/// The variable that holds the key.
-fn source(launch: &Launch) -> Option<&'static str> {
-    let names: &[&'static str] = match launch.auth {
-        Auth::None => return None,
-        Auth::ApiKey(_) => &["ANTHROPIC_API_KEY"],
-        Auth::Bearer(_) => &["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-    };
-    names
-        .iter()
-        .copied()
-        .find(|name| launch.keys.get(name).is_some())
+/// How requests authenticate, and by what.
+fn method(sources: KeySources) -> (&'static str, &'static str) {
+    match (sources.api_key, sources.token) {
+        ("none" | "oauth", "none") => ("none", "none"),
+        ("none" | "oauth", token) => ("oauth_token", token),
+        ("ANTHROPIC_API_KEY", _) => ("api_key", sources.api_key),
+        (source, "apiKeyHelper") => ("api_key_helper", source),
+        (source, _) => ("api_key", source),
+    }
 }

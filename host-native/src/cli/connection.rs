@@ -2,7 +2,7 @@
 
 use windlass::{
     BuildError,
-    engine::Launch,
+    engine::{Launch, key_sources},
     http::{Auth, EndpointConfig, is_this_machine},
     store::NoConfigDir,
 };
@@ -38,11 +38,19 @@ pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartErr
     Ok(endpoint)
 }
 
-/// Checks that there is a key for a server that certainly requires one.
-pub(crate) fn check_key(
-    provider: ProviderArg,
-    endpoint: &EndpointConfig,
-) -> Result<(), StartError> {
+/// Checks that environment or settings have a key for a server that certainly requires one.
+///
+/// # Errors
+/// [`StartError`]: there is no key, or the settings that may hold one cannot be read.
+pub(crate) fn check_key_of(provider: ProviderArg, launch: &Launch) -> Result<(), StartError> {
+    match check_key(provider, &launch.endpoint()) {
+        Err(StartError::MissingKey(_)) if !key_sources(launch)?.is_none() => Ok(()),
+        checked => checked,
+    }
+}
+
+/// Checks that the environment has a key for a server that certainly requires one.
+fn check_key(provider: ProviderArg, endpoint: &EndpointConfig) -> Result<(), StartError> {
     let url = endpoint.url().map_err(BuildError::from)?;
     let may_lack_key = match provider {
         ProviderArg::Anthropic => is_this_machine(&url),

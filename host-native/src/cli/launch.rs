@@ -14,7 +14,7 @@ use windlass_engine::protocol::{
 
 use super::{
     args::{PermissionArgs, RunArgs, list},
-    connection::{check_key, flags as connection_flags},
+    connection::{check_key_of, flags as connection_flags},
     keys::variable,
     record,
     start_error::StartError,
@@ -47,7 +47,6 @@ pub(crate) fn launch(
     has_person: bool,
 ) -> Result<Launch, StartError> {
     let mut launch = Launch::with_flags(flags(args, wants_partial)?, variable)?;
-    check_key(args.connection.provider, &launch.endpoint())?;
     if let Some(idle) = variable(IDLE_VARIABLE)
         && idle.parse::<u32>().is_err()
     {
@@ -63,6 +62,7 @@ pub(crate) fn launch(
     launch.needs_plugins = true;
     launch.needs_prompt_tool = true;
     launch = with_permissions(launch, &args.permissions);
+    check_key_of(args.connection.provider, &launch)?;
     launch.price_files.extend(args.prices.clone());
     if let Some(max_retries) = args.max_retries {
         launch.max_retries = Some(max_retries);

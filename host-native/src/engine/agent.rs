@@ -12,7 +12,8 @@ use windlass_engine::{
 
 use super::{installed, launch::Launch, start_error::StartError};
 use crate::{
-    Agent,
+    Agent, BuildError,
+    http::Auth,
     plugin_dir::{ComponentSource, PluginOnDisk},
     plugins::{GrantFile, plugins_of_user_made},
 };
@@ -64,7 +65,10 @@ pub(super) fn agent(
 ) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let disallowed = &request.disallowed_tools;
-    let endpoint = launch.endpoint();
+    // Each session says how its requests authenticate (`model_key`).
+    let mut endpoint = launch.endpoint();
+    endpoint.auth.check().map_err(BuildError::from)?;
+    endpoint.auth = Auth::None;
     let mut builder = Agent::builder();
     if flags.provider == Provider::OpenAi {
         if flags.model.is_none() {
@@ -80,6 +84,7 @@ pub(super) fn agent(
     deny.extend(disallowed.iter().cloned());
     builder = builder
         .endpoint(endpoint)
+        .redacting(launch.redactor())
         .partial_messages(flags.include_partial_messages)
         .free_workspace_reads(true)
         .betas(flags.betas.iter().cloned())

@@ -13,15 +13,18 @@ use windlass_engine::{
     machine::{ConfigNumber, Configuration, ConfigureRequest, is_default, tool_names},
     models::ModelVariables,
     project_config::{FlagFacts, rules_of_unknown_tools},
-    settings::{LoadedSettings, PersonalServers, SettingSources},
+    settings::{PersonalServers, SettingSources},
 };
 
 use super::{
-    agent::changed_components, launch::Launch, model_access::ModelAccess, start_error::StartError,
+    agent::changed_components,
+    launch::Launch,
+    model_access::ModelAccess,
+    model_key::{KeySources, ModelKey},
+    start_error::StartError,
 };
 use crate::{
     Agent,
-    http::Auth,
     plugin_dir::PluginOnDisk,
     project_config::{ProjectConfig, Whereabouts, own_places, read_config},
     sandbox::{Sandbox, in_words},
@@ -36,6 +39,8 @@ pub(super) struct ResolvedConfig {
     pub(super) sandbox: Option<Sandbox>,
     /// What is added to requests to the model server.
     pub(super) access: ModelAccess,
+    /// Where the bearer token comes from.
+    token_source: &'static str,
     /// The model of subagents that name none.
     usual_agent_model: Option<String>,
     /// The model for small tasks, such as reading a page; that of the conversation if there is none.
@@ -60,12 +65,6 @@ pub(super) fn resolved_config(
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
     let (variables, access) = variables(launch, &project_config);
     warnings.extend(variables.warnings.iter().chain(&access.warnings).cloned());
-    let is_foreign = !project_config.found.is_trusted;
-    if let Some(source) = key_helper(&project_config.found.settings, is_foreign) {
-        warnings.push(format!(
-            "`apiKeyHelper` of the {source} is not run: put the key into ANTHROPIC_API_KEY"
-        ));
-    }
     variables.apply(&mut spec);
     spec.environment.platform = platform();
     spec.environment.date = today();
@@ -124,7 +123,7 @@ pub(super) fn resolved_config(
     let usual_agent_model = variables.subagent.clone();
     let small_fast_model = variables.small_fast.clone();
     let tool_search = variables.tool_search.clone();
-    let facts = facts(launch, variables)?;
+    let facts = facts(launch, access.key.sources, variables)?;
     project_config.found.apply_flags(flags, &facts, &mut spec)?;
     match tool_search.as_deref().map(ToolSearchSetting::parse) {
         None => {}
@@ -136,6 +135,7 @@ pub(super) fn resolved_config(
         spec,
         project_config,
         sandbox,
+        token_source: access.key.sources.token,
         access,
         usual_agent_model,
         small_fast_model,
@@ -170,10 +170,11 @@ fn variables(launch: &Launch, project_config: &ProjectConfig) -> (ModelVariables
     let variable = launch.variables.below(&settings);
     let mut variables = ModelVariables::read(&variable);
     variables.max_retries = launch.max_retries.or(variables.max_retries);
-    if launch.is_subscription {
+    let key = ModelKey::read(launch, &project_config.found);
+    if key.is_subscription {
         variables.caching.entry("").or_insert(Caching::Hour);
     }
-    (variables, ModelAccess::read(launch, variable))
+    (variables, ModelAccess::read(launch, key, variable))
 }
 
 /// The locations of settings and project files.
@@ -253,6 +254,7 @@ impl ResolvedConfig {
             mut warnings,
             failed_plugins,
             usual_agent_model,
+            token_source,
             ..
         } = self;
         let of_components = agent.spec();
@@ -298,13 +300,18 @@ impl ResolvedConfig {
             warnings,
             failed_plugins,
             usual_agent_model,
+            token_source,
             spec: Arc::new(spec),
         }
     }
 }
 
 /// Facts from environment and files beside the flags.
-fn facts(launch: &Launch, variables: ModelVariables) -> Result<FlagFacts, StartError> {
+fn facts(
+    launch: &Launch,
+    sources: KeySources,
+    variables: ModelVariables,
+) -> Result<FlagFacts, StartError> {
     let flags = &launch.flags;
     let read = |flag: &'static str, path: &Option<String>| {
         let Some(path) = path else {
@@ -318,11 +325,7 @@ fn facts(launch: &Launch, variables: ModelVariables) -> Result<FlagFacts, StartE
         text.map(Some)
     };
     Ok(FlagFacts {
-        api_key_source: match launch.auth {
-            Auth::ApiKey(_) => "ANTHROPIC_API_KEY",
-            _ => "none",
-        }
-        .to_owned(),
+        api_key_source: sources.api_key.to_owned(),
         system_prompt_file: read("system-prompt-file", &flags.system_prompt_file)?,
         append_system_prompt_file: read(
             "append-system-prompt-file",
@@ -332,17 +335,6 @@ fn facts(launch: &Launch, variables: ModelVariables) -> Result<FlagFacts, StartE
         is_sandbox: launch.is_sandbox,
         transcripts: launch.store().place_of_any(),
     })
-}
-
-/// The settings that name a command for the key, if there are any. One of a folder that nobody has trusted is told with
-/// whatever else does not count of it.
-fn key_helper(settings: &LoadedSettings, is_foreign: bool) -> Option<&'static str> {
-    let mut sources = settings.sources.iter();
-    let named = sources.find(|it| {
-        let counts = !(is_foreign && it.source.belongs_to_folder());
-        counts && it.settings.api_key_helper.is_some()
-    })?;
-    Some(named.source.words())
 }
 
 /// The system and the shell of commands, in words.

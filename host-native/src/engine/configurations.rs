@@ -17,13 +17,13 @@ use super::{
     agent::{agent, plugins},
     build::{ResolvedConfig, resolved_config},
     launch::Launch,
-    model_access::ModelAccess,
+    model_access::AccessTransport,
     start_error::StartError,
 };
 use crate::{
     Agent,
     host::GitWorktrees,
-    host::{NativeHost, RunTool},
+    host::{NativeHost, RunTool, Transport},
     project_config::Commands,
     web::{SideModels, WebTools},
 };
@@ -51,7 +51,8 @@ pub(super) struct Runners {
     /// The tools that ask a model, with what flags and settings say of models.
     web: Option<WebTools>,
     commands: Commands,
-    access: ModelAccess,
+    /// Sends requests to the model server.
+    transport: Arc<dyn Transport>,
 }
 
 impl Configurations {
@@ -122,12 +123,16 @@ impl Configurations {
     fn runners(&self, resolved_config: &mut ResolvedConfig) -> Runners {
         // The machine handles its messages.
         let (native, _) = resolved_config.agent.host();
+        let transport: Arc<dyn Transport> = Arc::new(AccessTransport {
+            access: Arc::new(std::mem::take(&mut resolved_config.access)),
+            inner: resolved_config.agent.transport(),
+        });
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
             bash: bash(&self.launch, resolved_config),
-            web: web(resolved_config),
+            web: web(resolved_config, &transport),
             commands: resolved_config.project_config.commands(),
-            access: std::mem::take(&mut resolved_config.access),
+            transport,
         }
     }
 
@@ -165,22 +170,17 @@ impl Runners {
                     .native
                     .perform(id, SessionEffect::RunHook(call), cancel),
             },
-            SessionEffect::Http(request) => match self.access.prepare(request) {
-                Ok(request) => self
-                    .native
-                    .perform(id, SessionEffect::Http(request), cancel),
-                Err(refused) => refused,
-            },
+            SessionEffect::Http(request) => self.transport.send(id, request),
             effect => self.native.perform(id, effect, cancel),
         }
     }
 }
 
 /// The tools that ask a model, if they are offered.
-fn web(resolved_config: &ResolvedConfig) -> Option<WebTools> {
+fn web(resolved_config: &ResolvedConfig, transport: &Arc<dyn Transport>) -> Option<WebTools> {
     let web = resolved_config.agent.web_tools()?;
     Some(web.asking(&SideModels {
-        transport: Arc::clone(&web.models().transport),
+        transport: Arc::clone(transport),
         spec: resolved_config.spec.model.clone(),
         small: resolved_config.small_fast_model.clone(),
     }))

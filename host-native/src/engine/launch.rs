@@ -20,7 +20,7 @@ use windlass_engine::{
     settings::SandboxSettings,
 };
 
-use super::variables::Variables;
+use super::{key_helper::LearnedKeys, variables::Variables};
 use crate::{
     agent::{JournalSink, RecordTo},
     credentials::Credentials,
@@ -114,7 +114,9 @@ pub struct Launch {
     pub max_retries: Option<u32>,
     /// What the environment says about models and the way to them.
     pub(super) variables: Variables,
-    /// Whether the token of a subscription authenticates requests (`CLAUDE_CODE_OAUTH_TOKEN`).
+    /// Keys of settings, and what their command prints.
+    pub(super) learned: LearnedKeys,
+    /// Whether `auth` is the token of a subscription (`CLAUDE_CODE_OAUTH_TOKEN`).
     pub(super) is_subscription: bool,
     /// The environment is a sandbox, so root may bypass permissions.
     pub is_sandbox: bool,
@@ -251,6 +253,7 @@ impl Launch {
             states,
             max_retries: None,
             variables: Variables::read(variable),
+            learned: LearnedKeys::default(),
             is_subscription,
             is_sandbox: is_on("IS_SANDBOX"),
             file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
@@ -270,11 +273,6 @@ impl Launch {
         launch.entrypoint.clone_from(&self.entrypoint);
         env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
         launch.pid = std::process::id();
-        launch.token_source = match self.auth {
-            Auth::Bearer(_) if self.is_subscription => "CLAUDE_CODE_OAUTH_TOKEN",
-            Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
-            _ => "none",
-        };
         launch.tells_refusals = self.tells_refusals;
         launch.has_person = self.has_person;
         launch.needs_prompt_tool = self.needs_prompt_tool;
@@ -310,16 +308,12 @@ impl Launch {
         endpoint
     }
 
-    /// The bearer token that goes with a key, if there are both.
-    pub(super) fn second_token(&self) -> Option<&str> {
-        let has_key = matches!(self.auth, Auth::ApiKey(_));
-        self.keys.get("ANTHROPIC_AUTH_TOKEN").filter(|_| has_key)
-    }
-
-    /// Removes the keys from texts of others.
+    /// Removes the keys from texts of others: those of the environment, and those of settings once they are read.
     pub(super) fn redactor(&self) -> Redactor {
+        let redactor = self.learned.redactor();
         let named = self.keys.iter().map(|(_, key)| key);
-        Redactor::new(named.chain(self.auth.secret()))
+        redactor.learn(named.chain(self.auth.secret()));
+        redactor.clone()
     }
 
     /// The store of its sessions.

@@ -9,14 +9,17 @@
 //! ```
 
 mod agent;
+mod auth_status;
 mod build;
 mod configurations;
 mod debug_log;
 mod host;
 mod installed;
+mod key_helper;
 mod launch;
 mod look;
 mod model_access;
+mod model_key;
 mod permissions;
 mod serve;
 mod start_error;
@@ -24,7 +27,9 @@ mod stream;
 mod variables;
 
 pub use self::{
+    auth_status::key_sources,
     launch::{Launch, LaunchError, Recording},
+    model_key::KeySources,
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
     start_error::StartError,

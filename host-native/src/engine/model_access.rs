@@ -1,16 +1,22 @@
 //! What an engine adds to its requests to the model server, and when it sends none.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use futures_util::stream::{self, BoxStream, StreamExt as _};
+use futures_util::{
+    FutureExt as _,
+    stream::{self, BoxStream, StreamExt as _},
+};
+use secrecy::SecretString;
 use windlass_core::{
-    RawJson,
+    EffectId, RawJson,
     effect::{Answer, HttpFailure, HttpFailureKind, HttpRequest},
     json::RawObject,
 };
 use windlass_engine::protocol::flags::Provider;
 
-use super::launch::Launch;
-use crate::http::Auth;
+use super::{key_helper::KeyHelper, launch::Launch, model_key::ModelKey};
+use crate::host::Transport;
 
 /// Variables that ask for Claude on the servers of others, and whose servers these are. A key for one server must never reach
 /// another, so that with one of them nothing is sent.
@@ -25,11 +31,16 @@ const ELSEWHERE: [(&str, &str); 5] = [
 /// What requests need beside the key when a token of a subscription authenticates them.
 const OAUTH_BETAS: [&str; 2] = ["oauth-2025-04-20", "extended-cache-ttl-2025-04-11"];
 
+/// The status of an answer to a key that is not accepted.
+const UNAUTHORIZED: u16 = 401;
+
 /// What is added to requests to the model server; or why none is sent.
 #[derive(Default)]
 pub(super) struct ModelAccess {
     /// Why no request is sent, for the person.
     refusal: Option<String>,
+    /// How they authenticate.
+    pub(super) key: ModelKey,
     /// Further headers.
     headers: Vec<(String, String)>,
     /// Fields of the body that replace those of the request.
@@ -40,21 +51,22 @@ pub(super) struct ModelAccess {
 
 impl ModelAccess {
     /// Reads it from the environment, to which the settings have added their variables.
-    pub(super) fn read(launch: &Launch, variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn read(
+        launch: &Launch,
+        key: ModelKey,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let mut access = Self {
-            refusal: elsewhere(&variable).or_else(|| without_key(launch, &variable)),
+            refusal: elsewhere(&variable).or_else(|| without_key(launch, &key, &variable)),
+            key,
             ..Self::default()
         };
         if launch.flags.provider != Provider::Anthropic {
             return access;
         }
-        if launch.is_subscription {
+        if access.key.is_subscription {
             let betas = OAUTH_BETAS.join(",");
             access.headers.push(("anthropic-beta".to_owned(), betas));
-        }
-        if let Some(token) = launch.second_token() {
-            let bearer = format!("Bearer {token}");
-            access.headers.push(("authorization".to_owned(), bearer));
         }
         for line in variable("ANTHROPIC_CUSTOM_HEADERS")
             .unwrap_or_default()
@@ -87,34 +99,75 @@ impl ModelAccess {
         access
     }
 
-    /// The answer to a request that is not sent, or the request as it is sent.
-    pub(super) fn prepare(
-        &self,
+    /// Sends a request, by a function that sends it as it is. A key that the command of the settings printed and that the server
+    /// refuses is printed once more.
+    fn send(
+        self: &Arc<Self>,
         request: HttpRequest,
-    ) -> Result<HttpRequest, BoxStream<'static, Answer>> {
+        send: impl Fn(HttpRequest) -> BoxStream<'static, Answer> + Send + 'static,
+    ) -> BoxStream<'static, Answer> {
         if let Some(reason) = &self.refusal {
-            let failure = HttpFailure::new(HttpFailureKind::Refused, reason);
-            return Err(stream::once(async { Answer::HttpFailed(failure) }).boxed());
+            return refused(reason);
         }
+        match &self.key.helper {
+            None => send(self.prepared(request, None)),
+            Some(helper) => {
+                let (access, helper) = (Arc::clone(self), Arc::clone(helper));
+                async move { access.send_with(&helper, request, send).await }
+                    .flatten_stream()
+                    .boxed()
+            }
+        }
+    }
+
+    /// Sends a request with a key that the command of the settings prints.
+    async fn send_with(
+        &self,
+        helper: &KeyHelper,
+        request: HttpRequest,
+        send: impl Fn(HttpRequest) -> BoxStream<'static, Answer>,
+    ) -> BoxStream<'static, Answer> {
+        let key = match helper.key().await {
+            Ok(key) => key,
+            Err(error) => return refused(&error.to_string()),
+        };
+        let mut answers = send(self.prepared(request.clone(), Some(&key)));
+        let first = answers.next().await;
+        let is_refused = |answer: &Answer| matches!(answer, Answer::HttpHead { status, .. } if *status == UNAUTHORIZED);
+        if first.as_ref().is_some_and(is_refused) {
+            match helper.after_refusal(&key).await {
+                Ok(Some(newer)) => return send(self.prepared(request, Some(&newer))),
+                // The server says what is wrong with the key.
+                Ok(None) => {}
+                Err(error) => return refused(&error.to_string()),
+            }
+        }
+        stream::iter(first).chain(answers).boxed()
+    }
+
+    /// The request as it is sent, with a key that was printed for it.
+    fn prepared(&self, request: HttpRequest, printed: Option<&SecretString>) -> HttpRequest {
         let mut request = request;
-        for (name, value) in &self.headers {
+        let of_key = self.key.headers(printed).into_iter();
+        let of_key = of_key.map(|(name, value)| (name.to_owned(), value));
+        for (name, value) in of_key.chain(self.headers.iter().cloned()) {
             let known = request
                 .headers
                 .iter_mut()
-                .find(|(known, _)| known.eq_ignore_ascii_case(name));
+                .find(|(known, _)| known.eq_ignore_ascii_case(&name));
             match known {
                 Some((_, features)) if name == "anthropic-beta" => {
                     features.push(',');
-                    features.push_str(value);
+                    features.push_str(&value);
                 }
-                Some((_, known)) => known.clone_from(value),
-                None => request.headers.push((name.clone(), value.clone())),
+                Some((_, known)) => *known = value,
+                None => request.headers.push((name, value)),
             }
         }
         if !self.body.is_empty() {
             request.body = self.extended(&request);
         }
-        Ok(request)
+        request
     }
 
     /// The body with the further fields; unchanged if it is no object.
@@ -127,6 +180,26 @@ impl ModelAccess {
             body.set(name, value.clone());
         }
         vec![Bytes::from(body.to_raw().get().to_owned())]
+    }
+}
+
+/// The answer to a request that is not sent.
+fn refused(reason: &str) -> BoxStream<'static, Answer> {
+    let failure = HttpFailure::new(HttpFailureKind::Refused, reason);
+    stream::once(async { Answer::HttpFailed(failure) }).boxed()
+}
+
+/// Sends requests as flags, environment and settings say.
+pub(super) struct AccessTransport {
+    pub(super) access: Arc<ModelAccess>,
+    pub(super) inner: Arc<dyn Transport>,
+}
+
+impl Transport for AccessTransport {
+    fn send(&self, id: EffectId, request: HttpRequest) -> BoxStream<'static, Answer> {
+        let inner = Arc::clone(&self.inner);
+        self.access
+            .send(request, move |request| inner.send(id, request))
     }
 }
 
@@ -143,11 +216,15 @@ fn elsewhere(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 /// Why nothing is sent for want of a key. A server that was named may need none, or know its clients by other headers.
-fn without_key(launch: &Launch, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+fn without_key(
+    launch: &Launch,
+    key: &ModelKey,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     let is_named = launch.base_url.is_some() || variable("ANTHROPIC_CUSTOM_HEADERS").is_some();
-    let lacks = matches!(launch.auth, Auth::None) && launch.flags.provider == Provider::Anthropic;
+    let lacks = key.is_none() && launch.flags.provider == Provider::Anthropic;
     (lacks && !is_named).then(|| {
-        "No request was sent: there is no key. Set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN, or name a server with ANTHROPIC_BASE_URL."
+        "No request was sent: there is no key. Set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN, or `apiKeyHelper` in the settings, or name a server with ANTHROPIC_BASE_URL."
             .to_owned()
     })
 }

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, fmt};
 use windlass_engine::models;
 
 /// Those that say how requests reach the model server, apart from keys and addresses, and how long commands may run.
-const OF_HOST: [&str; 10] = [
+const OF_HOST: [&str; 11] = [
     "ANTHROPIC_CUSTOM_HEADERS",
     "BASH_DEFAULT_TIMEOUT_MS",
     "BASH_MAX_OUTPUT_LENGTH",
     "BASH_MAX_TIMEOUT_MS",
+    "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
     "CLAUDE_CODE_EXTRA_BODY",
     "CLAUDE_CODE_USE_ANTHROPIC_AWS",
     "CLAUDE_CODE_USE_BEDROCK",

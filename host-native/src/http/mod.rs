@@ -36,6 +36,15 @@ pub enum Auth {
 }
 
 impl Auth {
+    /// Checks that a header can carry the secret.
+    ///
+    /// # Errors
+    /// [`EndpointError::Key`].
+    #[cfg(feature = "engine")]
+    pub(crate) fn check(&self) -> Result<(), EndpointError> {
+        key_header(self).map(drop)
+    }
+
     /// The secret, if there is one.
     pub(crate) fn secret(&self) -> Option<&SecretString> {
         match self {
@@ -229,6 +238,15 @@ impl ModelEndpoint {
         })
     }
 
+    /// Takes these keys out of what the server says, in place of the one that it is configured with.
+    #[cfg(feature = "engine")]
+    pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.redactor = redactor;
+        }
+        self
+    }
+
     fn prepare(&self, request: HttpRequest) -> Result<RequestBuilder, HttpFailure> {
         let refused = |what: &str| {
             let text = format!(
@@ -246,8 +264,9 @@ impl ModelEndpoint {
         for (name, value) in &request.headers {
             let name = HeaderName::from_bytes(name.as_bytes())
                 .map_err(|_| refused(&format!("the header name {name:?} is none")))?;
-            let value = HeaderValue::from_str(value)
+            let mut value = HeaderValue::from_str(value)
                 .map_err(|_| refused(&format!("the value of the header `{name}` is none")))?;
+            value.set_sensitive(matches!(name.as_str(), "x-api-key" | "authorization"));
             headers.append(name, value);
         }
         let url = format!("{}{}", self.shared.base, request.path);

@@ -71,8 +71,8 @@ fn commands(project_config: &ProjectConfig, spec: &Spec) -> Vec<String> {
         project_config
             .found
             .settings
-            .api_key_helper()
-            .map(str::to_owned),
+            .api_key_helper(project_config.found.is_trusted)
+            .map(|(_, command)| command.to_owned()),
     );
     let of_project = project_config.found.project_servers().unwrap_or_default();
     let of_person = project_config

@@ -6,26 +6,22 @@
 //! against deliberate obfuscation.
 
 mod events;
+mod search;
 mod texts;
 
 use std::{
     borrow::Cow,
     io,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     task::{Context, Poll, ready},
 };
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
-};
 use bytes::{Buf as _, Bytes, BytesMut};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use self::events::RedactedEvents;
+use self::{events::RedactedEvents, search::Search};
 
 /// The replacement for a key.
 pub(crate) const REPLACEMENT: &str = "[key]";
@@ -36,18 +32,15 @@ const SHORTEST: usize = 16;
 /// The size of one read of a searched stream.
 const PIECE: usize = 8 * 1024;
 
-/// The keys to search for. Cloning is cheap.
+/// The keys to search for. Cloning is cheap; clones search for the same keys, also for those that one of them learns later.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor(Option<Arc<Search>>);
+pub(crate) struct Redactor(Arc<RwLock<Known>>);
 
-/// The texts to search for, and the automaton that finds them.
-struct Search {
-    /// Every form in which a key may occur.
-    forms: Vec<Vec<u8>>,
-    longest: usize,
-    /// The possible first bytes of the forms.
-    first_bytes: [bool; 256],
-    any: AhoCorasick,
+#[derive(Default)]
+struct Known {
+    keys: Vec<SecretString>,
+    /// `None` if there is nothing to search for.
+    search: Option<Arc<Search>>,
 }
 
 impl Redactor {
@@ -61,35 +54,36 @@ impl Redactor {
         keys: impl IntoIterator<Item = &'a SecretString>,
         shortest: usize,
     ) -> Self {
-        let mut forms: Vec<Vec<u8>> = keys
-            .into_iter()
-            .map(|key| key.expose_secret().trim())
-            .filter(|key| key.len() >= shortest)
-            .flat_map(forms)
-            .collect();
-        forms.sort();
-        forms.dedup();
-        if forms.is_empty() {
-            return Self(None);
+        let redactor = Self::default();
+        redactor.add(keys, shortest);
+        redactor
+    }
+
+    /// Searches for these keys as well from now on.
+    #[cfg(feature = "engine")]
+    pub(crate) fn learn<'a>(&self, keys: impl IntoIterator<Item = &'a SecretString>) {
+        self.add(keys, SHORTEST);
+    }
+
+    fn add<'a>(&self, keys: impl IntoIterator<Item = &'a SecretString>, shortest: usize) {
+        // A panic while the lock is held leaves valid keys.
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = known.keys.len();
+        for key in keys {
+            let text = key.expose_secret().trim();
+            let is_it = |other: &SecretString| other.expose_secret() == text;
+            if text.len() >= shortest && !known.keys.iter().any(is_it) {
+                known.keys.push(SecretString::from(text));
+            }
         }
-        let any = AhoCorasick::builder()
-            // Of two matches at one position, the longer.
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&forms);
-        let mut first_bytes = [false; 256];
-        for form in &forms {
-            first_bytes[usize::from(form[0])] = true;
+        if known.keys.len() > before {
+            known.search = Search::of(&known.keys).map(Arc::new);
         }
-        let longest = forms.iter().map(Vec::len).max().unwrap_or_default();
-        let search = |any| Search {
-            forms,
-            longest,
-            first_bytes,
-            any,
-        };
-        // Fails only for more than two thousand million bytes of forms, which no environment holds.
-        Self(any.ok().map(search).map(Arc::new))
+    }
+
+    fn search(&self) -> Option<Arc<Search>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.search.clone()
     }
 
     /// The text without keys.
@@ -129,16 +123,20 @@ impl Redactor {
     /// For server-sent events that arrive in pieces: also finds a key that is split between events.
     pub(crate) fn events(&self) -> RedactedStream {
         RedactedStream {
-            events: self.0.is_some().then(|| RedactedEvents::new(self.clone())),
+            events: self
+                .search()
+                .is_some()
+                .then(|| RedactedEvents::new(self.clone())),
             ..self.stream()
         }
     }
 
     /// The bytes with every key replaced, and the end of the last replacement; `None` if there is no key.
     fn without_keys(&self, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let search = self.search()?;
         let mut clean: Option<Vec<u8>> = None;
         let mut rest = bytes;
-        while let Some((at, length)) = self.first(rest) {
+        while let Some((at, length)) = search.first(rest) {
             let clean = clean.get_or_insert_default();
             clean.extend_from_slice(&rest[..at]);
             clean.extend_from_slice(REPLACEMENT.as_bytes());
@@ -153,84 +151,20 @@ impl Redactor {
 
     /// The position and length of the first key.
     fn first(&self, bytes: &[u8]) -> Option<(usize, usize)> {
-        let found = self.0.as_ref()?.any.find(bytes)?;
-        Some((found.start(), found.len()))
+        self.search()?.first(bytes)
     }
 
     /// How many of the last bytes may be the beginning of a key.
     fn begun(&self, bytes: &[u8]) -> usize {
-        let Some(search) = &self.0 else {
-            return 0;
-        };
-        let tail = &bytes[bytes.len().saturating_sub(search.longest - 1)..];
-        let is_begun = |at: &usize| {
-            let end = &tail[*at..];
-            let begins = |form: &Vec<u8>| form.len() > end.len() && form.starts_with(end);
-            search.first_bytes[usize::from(end[0])] && search.forms.iter().any(begins)
-        };
-        (0..tail.len())
-            .find(is_begun)
-            .map_or(0, |at| tail.len() - at)
+        self.search().map_or(0, |search| search.begun(bytes))
     }
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let forms = self.0.as_ref().map_or(0, |search| search.forms.len());
+        let forms = self.search().map_or(0, |search| search.forms());
         write!(f, "Redactor({forms} forms)")
     }
-}
-
-/// A key literally and in other encodings.
-fn forms(key: &str) -> Vec<Vec<u8>> {
-    let mut forms = vec![key.as_bytes().to_vec()];
-    let quoted = serde_json::Value::from(key).to_string();
-    forms.push(quoted.as_bytes()[1..quoted.len() - 1].to_vec());
-    forms.extend([
-        json_for_pages(key, b"/", b""),
-        json_for_pages(key, b"", b"<>&'=+"),
-    ]);
-    forms.push(json_for_pages(key, b"/", b"<>&'=+"));
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let percent = |upper: bool| -> String {
-        let bytes = key.bytes().map(|byte| match (is_plain(byte), upper) {
-            (true, _) => char::from(byte).to_string(),
-            (false, true) => format!("%{byte:02X}"),
-            (false, false) => format!("%{byte:02x}"),
-        });
-        bytes.collect()
-    };
-    forms.extend([true, false].map(|upper| percent(upper).into_bytes()));
-    let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
-    forms.push(hex.to_ascii_uppercase().into_bytes());
-    forms.push(hex.into_bytes());
-    for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
-        // Three bytes become four characters, so the offset of the key in the data determines its encoding.
-        for before in 0..3 {
-            let padded = [&b"\0\0"[..before], key.as_bytes()].concat();
-            let text = engine.encode(&padded);
-            let whole = padded.len() * 8 / 6;
-            let own = [0, 2, 3][before];
-            forms.push(text.as_bytes()[own..whole].to_vec());
-        }
-    }
-    forms
-}
-
-/// A key as written by JSON encoders that escape for HTML: some characters with a backslash, others as numeric escapes.
-fn json_for_pages(key: &str, escaped: &[u8], numbered: &[u8]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for byte in key.bytes() {
-        if numbered.contains(&byte) {
-            text.extend(format!("\\u{byte:04x}").bytes());
-            continue;
-        }
-        if escaped.contains(&byte) || matches!(byte, b'"' | b'\\') {
-            text.push(b'\\');
-        }
-        text.push(byte);
-    }
-    text
 }
 
 /// Removes keys from bytes that arrive in pieces. Bytes that may be the beginning of a key are held back until the rest is known.
@@ -327,6 +261,10 @@ impl<R: AsyncRead + Unpin> AsyncRead for RedactedReader<R> {
 
 #[cfg(test)]
 mod tests {
+    use base64::{
+        Engine as _,
+        engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+    };
     use tokio::io::AsyncReadExt as _;
 
     use super::*;

@@ -57,11 +57,6 @@ impl WebTools {
         }
     }
 
-    /// The transport and models they ask.
-    pub(crate) fn models(&self) -> &SideModels {
-        self.search.models()
-    }
-
     /// The tools with their definitions: WebSearch only if the provider of the model searches.
     pub(crate) fn all(&self) -> Vec<(ToolDefinition, Arc<dyn RunTool>)> {
         let mut tools: Vec<(ToolDefinition, Arc<dyn RunTool>)> =

@@ -79,10 +79,6 @@ impl WebSearch {
         }
     }
 
-    pub(super) fn models(&self) -> &SideModels {
-        &self.models
-    }
-
     /// Whether the provider of the model searches: other formats than the Messages API have no such tool.
     pub(super) fn is_there(&self) -> bool {
         self.models.spec.provider.json_form() == MessagesApi.json_form()

@@ -355,3 +355,41 @@ fn auth_status_says_where_the_key_comes_from_and_not_what_it_is() {
     }
     refused(&["auth", "login"], "ANTHROPIC_API_KEY");
 }
+
+#[test]
+fn conf_8_auth_status_knows_of_keys_in_settings_and_runs_nothing() {
+    const KEY: &str = "sk-canary-of-the-status";
+    let windlass = Windlass::new();
+    let settings = windlass.home().join(".claude/settings.json");
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    for (settings_of_user, method, words) in [
+        (
+            serde_json::json!({"apiKeyHelper": "touch ran"}),
+            "api_key_helper",
+            "`apiKeyHelper` of the user's settings",
+        ),
+        (
+            serde_json::json!({"env": {"ANTHROPIC_API_KEY": KEY}}),
+            "api_key",
+            "the user's settings",
+        ),
+    ] {
+        std::fs::write(&settings, settings_of_user.to_string()).unwrap();
+        for json in [true, false] {
+            let args = ["auth", "status", "--json"];
+            let mut command = windlass.command(if json { &args[..] } else { &args[..2] });
+            command.env_remove("ANTHROPIC_API_KEY");
+            let done = Done::of(&command.output().unwrap());
+            assert_eq!(done.code, Some(0), "{done:?}");
+            assert!(!done.stdout.contains(KEY), "{done:?}");
+            if json {
+                let status: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+                assert_eq!(status["apiKeySource"], "user", "{status}");
+                assert_eq!(status["authMethod"], method, "{status}");
+            } else {
+                assert!(done.stdout.contains(words), "{done:?}");
+            }
+        }
+    }
+    assert!(!windlass.workspace.path().join("ran").exists());
+}

@@ -33,6 +33,7 @@ mod instructions;
 mod long_frames;
 #[cfg(unix)]
 mod looking;
+mod model_keys;
 mod model_table;
 mod model_variables;
 mod models;

@@ -24,6 +24,7 @@ use super::{
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
     http::{Auth, EndpointConfig},
+    redact::Redactor,
     sandbox::SandboxSettings,
     store::{SendStore, SharedStore},
 };
@@ -44,6 +45,8 @@ pub struct AgentBuilder {
     pub(super) base_url: Option<String>,
     pub(super) auth: Option<Auth>,
     pub(super) transport: Option<Arc<dyn Transport>>,
+    #[cfg(feature = "engine")]
+    pub(super) redactor: Option<Redactor>,
     pub(super) append_system: Vec<String>,
     pub(super) builtin: Selection,
     pub(super) tools: Vec<Tool>,
@@ -94,6 +97,8 @@ impl AgentBuilder {
             base_url: None,
             auth: None,
             transport: None,
+            #[cfg(feature = "engine")]
+            redactor: None,
             append_system: Vec::new(),
             builtin: Selection::None,
             tools: Vec::new(),
@@ -179,6 +184,13 @@ impl AgentBuilder {
     /// [`auth`](Self::auth), if called, replace its address and key.
     pub fn endpoint(mut self, endpoint: EndpointConfig) -> Self {
         self.endpoint = Some(endpoint);
+        self
+    }
+
+    /// Takes these keys out of what the model server says.
+    #[cfg(feature = "engine")]
+    pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redactor = Some(redactor);
         self
     }
 

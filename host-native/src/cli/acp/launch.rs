@@ -10,7 +10,7 @@ use windlass_engine::protocol::{flags::Flags, frames::StateFrames};
 
 use crate::cli::{
     args::AcpArgs,
-    connection::{check_key, flags as connection_flags},
+    connection::{check_key_of, flags as connection_flags},
     keys::variable,
     launch::{permission_flags, with_permissions},
     start_error::StartError,
@@ -57,7 +57,6 @@ pub(super) fn launch(args: &AcpArgs, wanted: &Wanted, id: Uuid) -> Result<Launch
         ..permissions
     };
     let mut launch = Launch::with_flags(flags, variable)?;
-    check_key(args.connection.provider, &launch.endpoint())?;
     launch.cwd = Some(wanted.cwd.clone());
     "acp".clone_into(&mut launch.entrypoint);
     launch.states = StateFrames::ForSdk;
@@ -65,7 +64,9 @@ pub(super) fn launch(args: &AcpArgs, wanted: &Wanted, id: Uuid) -> Result<Launch
     launch.tells_refusals = false;
     launch.has_person = true;
     launch.needs_plugins = true;
-    Ok(with_permissions(launch, &args.permissions))
+    let launch = with_permissions(launch, &args.permissions);
+    check_key_of(args.connection.provider, &launch)?;
+    Ok(launch)
 }
 
 /// An MCP server of the editor.
