@@ -73,10 +73,29 @@ pub(crate) struct PluginGrantArgs {
     pub(crate) file: PathBuf,
 
     /// Let the hooks and MCP servers of an installed folder run, with your rights. Its components get nothing by it.
-    #[arg(long, conflicts_with_all = ["workspace", "directories", "origins", "secrets", "variables", "state", "new_state"])]
+    #[arg(long, conflicts_with_all = ["workspace", "directories", "origins", "secrets", "variables", "state", "new_state", "replace"])]
     pub(crate) programs: bool,
 
-    /// Files of the workspace: read, write, or none, which is what it has if this is left out and something else is named.
+    #[command(flatten)]
+    pub(crate) named: NamedGrantArgs,
+
+    /// Grant what is named and nothing else. Without this, what it has already stays.
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// Let it remember nothing of what another version of its name remembered for good.
+    #[arg(long)]
+    pub(crate) new_state: bool,
+
+    /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// What a component is granted.
+#[derive(Debug, Args)]
+pub(crate) struct NamedGrantArgs {
+    /// Files of the workspace: read, write, or none.
     #[arg(long, value_name = "ACCESS")]
     pub(crate) workspace: Option<WorkspaceAccess>,
 
@@ -100,14 +119,6 @@ pub(crate) struct PluginGrantArgs {
     /// What it may remember: none, session or durable.
     #[arg(long, value_name = "SCOPE")]
     pub(crate) state: Option<RememberedScope>,
-
-    /// Let it remember nothing of what another version of its name remembered for good.
-    #[arg(long)]
-    pub(crate) new_state: bool,
-
-    /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
-    #[arg(long)]
-    pub(crate) yes: bool,
 }
 
 /// The access to the workspace that a component is granted.
@@ -134,6 +145,30 @@ pub(crate) struct PluginRevokeArgs {
     /// Let the hooks and MCP servers of an installed folder, named here, not run any more.
     #[arg(long)]
     pub(crate) programs: bool,
+
+    /// Only files of the workspace. Without this and the options below, all that it was granted.
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Only a directory, by its path or its role. Can be repeated.
+    #[arg(long = "dir", value_name = "PATH|ROLE")]
+    pub(crate) directories: Vec<String>,
+
+    /// Only requests to an origin, or some methods of them. Can be repeated.
+    #[arg(long = "http", value_name = "ORIGIN[=METHODS]")]
+    pub(crate) origins: Vec<String>,
+
+    /// Only a secret. Can be repeated.
+    #[arg(long = "secret", value_name = "NAME")]
+    pub(crate) secrets: Vec<String>,
+
+    /// Only an environment variable. Can be repeated.
+    #[arg(long = "env", value_name = "NAME")]
+    pub(crate) variables: Vec<String>,
+
+    /// Only what it may remember.
+    #[arg(long)]
+    pub(crate) state: bool,
 
     /// Ask nobody: for scripts of yours. No program that an agent started changes a grant, with or without it.
     #[arg(long)]

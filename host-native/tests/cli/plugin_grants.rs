@@ -217,3 +217,100 @@ fn card_5_no_tool_writes_a_grant() {
     server.verify().unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), kept);
 }
+
+#[test]
+fn card_5_a_grant_adds_what_is_named_and_a_part_is_taken_back() {
+    let windlass = Windlass::new();
+    let asks = json!({
+        "env": ["LANGUAGE", "EDITOR"], "filesystem": "read", "state": "durable",
+        "http": [{"origin": "https://api.example.com", "methods": ["GET", "POST"]}],
+    });
+    put(&windlass, "1.0.0", &asks);
+    let kept = || -> Value {
+        let listed = windlass.run(&["plugin", "list", "--json"]);
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        listed.as_object().unwrap().values().next().unwrap()["grant"].clone()
+    };
+    let has = |done: &Done, lines: &[&str]| {
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let shown: Vec<&str> = done
+            .stdout
+            .lines()
+            .skip_while(|line| *line != "  has")
+            .collect();
+        for line in lines {
+            assert!(shown.contains(line), "{line}: {done:?}");
+        }
+        assert_eq!(shown.len(), lines.len() + 1, "{done:?}");
+    };
+    // Naming one thing grants no other, the files of the workspace least of all.
+    let done = grant(&windlass, &["--env", "LANGUAGE"]);
+    has(&done, &["    the variable LANGUAGE"]);
+    let done = grant(
+        &windlass,
+        &["--workspace", "read", "--http", "https://api.example.com"],
+    );
+    has(
+        &done,
+        &[
+            "  + the workspace to read",
+            "  + requests to https://api.example.com (GET)",
+            "    the variable LANGUAGE",
+        ],
+    );
+    let done = grant(
+        &windlass,
+        &[
+            "--http",
+            "https://api.example.com=POST",
+            "--state",
+            "session",
+        ],
+    );
+    has(
+        &done,
+        &[
+            "    the workspace to read",
+            "  + requests to https://api.example.com (GET, POST)",
+            "    the variable LANGUAGE",
+            "  + memory while a session lasts",
+            "  - requests to https://api.example.com (GET)",
+        ],
+    );
+    let before = kept();
+    let revoke =
+        |more: &[&str]| windlass.run(&[&["plugin", "revoke", "speaks", "--yes"], more].concat());
+    for more in [
+        ["--env", "EDITOR"],
+        ["--secret", "TOKEN"],
+        ["--dir", "/nowhere"],
+        ["--http", "https://other.example.com"],
+    ] {
+        let done = revoke(&more);
+        assert!(done.complaint(3).contains("is not granted"), "{done:?}");
+        assert_eq!(kept(), before);
+    }
+    let done = revoke(&["--http", "https://api.example.com=GET", "--state"]);
+    has(
+        &done,
+        &[
+            "    the workspace to read",
+            "    requests to https://api.example.com (POST)",
+            "    the variable LANGUAGE",
+        ],
+    );
+    has(
+        &revoke(&["--workspace", "--http", "https://api.example.com"]),
+        &["    the variable LANGUAGE"],
+    );
+    session(&windlass, "français");
+    let done = grant(&windlass, &["--replace", "--env", "EDITOR"]);
+    has(
+        &done,
+        &["  + the variable EDITOR", "  - the variable LANGUAGE"],
+    );
+    session(&windlass, "-");
+    // A part that was the last one leaves nothing, and no workspace either.
+    has(&revoke(&["--env", "EDITOR"]), &["    nothing"]);
+    assert_eq!(kept()["directories"], json!([]));
+}

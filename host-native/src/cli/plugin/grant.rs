@@ -1,25 +1,22 @@
 //! `windlass plugin grant` and `list`: what a component has for good, by the digest of its file.
 
-use windlass::{
-    core::tool::{Access, PluginGrant},
-    plugins::{
-        ComponentGrant, Declaration, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Method,
-        Origin, StateScope,
-    },
+use windlass::plugins::{
+    ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, StateScope,
 };
 
 use super::{
     consent::{self, Shown},
     directories,
     error::AuthorError,
+    grant_change::{added, is_anything_named},
 };
 use crate::cli::{
     plain::one_line,
-    plugin_args::{PluginGrantArgs, PluginListArgs, RememberedScope, WorkspaceAccess},
+    plugin_args::{PluginGrantArgs, PluginListArgs},
 };
 
-/// Grants what the arguments name, in place of what was granted before, once a person agreed; with no arguments, says what the
-/// component asks for and has.
+/// Grants what the arguments name beside what was granted before, or in its place, once a person agreed; with no arguments, says what
+/// the component asks for and has.
 ///
 /// # Errors
 /// [`AuthorError`]. What was granted is as before then.
@@ -37,20 +34,23 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
     );
     let other = kept.other_of_name(&declaration.name, digest);
     text.push_str(&compared(&inspection.asks(), other));
-    if !is_anything_named(args) {
+    let before = kept.components.get(digest);
+    if !is_anything_named(&args.named) && !args.replace {
         if args.yes {
             return Err(AuthorError::NothingNamed);
         }
-        text.push_str(&had(kept.components.get(digest)));
+        text.push_str(&had(before));
         return Ok(text);
     }
-    let grant = named(args, declaration)?;
+    let base = before.filter(|_| !args.replace);
+    let base = base.map(|kept| kept.grant.clone()).unwrap_or_default();
+    let grant = added(base, &args.named, &declaration.grants.directories)?;
     inspection
         .check_grant(&grant)
         .and_then(|()| inspection.check_files(&grant))
         .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
     let granted = KeptGrant::of(inspection, grant);
-    text.push_str(&had(Some(&granted)));
+    text.push_str(&changed(before.map(|before| &before.grant), &granted.grant));
     if let Some(other) = other.filter(|_| granted.grant.state == StateScope::Durable)
         && kept.remembered_by(&other.name).is_some()
     {
@@ -108,60 +108,6 @@ pub(super) fn file() -> Result<GrantFile, AuthorError> {
     GrantFile::of_user().ok_or(AuthorError::NoHome)
 }
 
-fn is_anything_named(args: &PluginGrantArgs) -> bool {
-    let lists = [
-        &args.directories,
-        &args.origins,
-        &args.secrets,
-        &args.variables,
-    ];
-    lists.iter().any(|list| !list.is_empty()) || args.state.is_some() || args.workspace.is_some()
-}
-
-/// The grant that the arguments name.
-fn named(args: &PluginGrantArgs, declaration: &Declaration) -> Result<ComponentGrant, AuthorError> {
-    let workspace = match args.workspace {
-        None | Some(WorkspaceAccess::None) => PluginGrant::default(),
-        Some(WorkspaceAccess::Read) => PluginGrant::workspace(Access::Read),
-        Some(WorkspaceAccess::Write) => PluginGrant::workspace(Access::Write),
-    };
-    let mut grant = directories::added(
-        ComponentGrant::from(workspace),
-        &args.directories,
-        &declaration.grants.directories,
-    )?;
-    for origin in &args.origins {
-        let (origin, methods) = origin.split_once('=').unwrap_or((origin, "GET"));
-        let origin: Origin = origin
-            .parse()
-            .map_err(|error| AuthorError::Grant(format!("{error}")))?;
-        let methods: Result<Vec<Method>, _> = methods.split(',').map(method).collect();
-        grant = grant.origin(origin, methods?);
-    }
-    for secret in &args.secrets {
-        let Some((name, variable)) = secret.split_once('=') else {
-            return Err(AuthorError::Grant(format!(
-                "`--secret {secret}` names no variable: write `--secret NAME=VARIABLE`"
-            )));
-        };
-        grant = grant.secret(name, variable);
-    }
-    for variable in &args.variables {
-        grant = grant.env(variable);
-    }
-    Ok(grant.state(match args.state {
-        None | Some(RememberedScope::None) => StateScope::None,
-        Some(RememberedScope::Session) => StateScope::Session,
-        Some(RememberedScope::Durable) => StateScope::Durable,
-    }))
-}
-
-fn method(name: &str) -> Result<Method, AuthorError> {
-    let quoted = serde_json::Value::String(name.to_owned());
-    serde_json::from_value(quoted)
-        .map_err(|_| AuthorError::Grant(format!("`{name}` is no method, such as GET or POST")))
-}
-
 /// What the component asks for; where another one of its name was granted something, what is new and what is gone.
 fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
     let mut text = asked(asks, other.map(|other| other.asks.as_slice()));
@@ -191,12 +137,41 @@ pub(super) fn asked(asks: &[String], before: Option<&[String]>) -> String {
 
 /// What a component has.
 pub(super) fn had(granted: Option<&KeptGrant>) -> String {
-    let Some(granted) = granted else {
-        return "  was granted nothing: installed, it has nothing; loaded by its path, the workspace\n".to_owned();
-    };
-    let grant = &granted.grant;
+    match granted {
+        None => {
+            "  was granted nothing: installed, it has nothing; loaded by its path, the workspace\n"
+                .to_owned()
+        }
+        Some(granted) => changed(None, &granted.grant),
+    }
+}
+
+/// What a component has; beside what it had before, with what is new (`+`) and what is gone (`-`).
+pub(super) fn changed(before: Option<&ComponentGrant>, grant: &ComponentGrant) -> String {
+    let (has, had) = (lines(grant), before.map(lines));
     let mut text = String::from("  has\n");
-    let mut line = |what: String| text.push_str(&format!("    {}\n", one_line(&what)));
+    for line in &has {
+        let is_new = had.as_ref().is_some_and(|had| !had.contains(line));
+        let mark = if is_new { "+" } else { " " };
+        text.push_str(&format!("  {mark} {line}\n"));
+    }
+    for line in had
+        .unwrap_or_default()
+        .iter()
+        .filter(|line| !has.contains(line))
+    {
+        text.push_str(&format!("  - {line}\n"));
+    }
+    if has.is_empty() {
+        text.push_str("    nothing\n");
+    }
+    text
+}
+
+/// The parts of a grant, a line each.
+fn lines(grant: &ComponentGrant) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = |what: String| lines.push(one_line(&what));
     for root in grant.directories.roots() {
         let access = directories::does(root.access);
         let place = match root.path.as_str() {
@@ -222,5 +197,5 @@ pub(super) fn had(granted: Option<&KeptGrant>) -> String {
         StateScope::Session => line("memory while a session lasts".to_owned()),
         StateScope::Durable => line("memory for good".to_owned()),
     }
-    text
+    lines
 }

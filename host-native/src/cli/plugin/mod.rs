@@ -7,6 +7,7 @@ mod declared_grants;
 mod directories;
 mod error;
 mod grant;
+mod grant_change;
 mod install;
 mod language;
 mod new;

@@ -1,20 +1,22 @@
-//! `windlass plugin revoke`: takes back what a component has.
+//! `windlass plugin revoke`: takes back what a component has, or a part of it.
 
 use std::path::Path;
 
 use windlass::plugins::{InspectedComponent, KeptGrant, KeptGrants};
 
 use super::{
-    consent,
+    consent::{self, Shown},
     error::AuthorError,
-    grant::{file, had},
+    grant::{changed, file, had},
+    grant_change::{is_part_named, without},
 };
 use crate::cli::{plain::one_line, plugin_args::PluginRevokeArgs};
 
-/// Takes back what a component has, once a person agreed. What it remembered stays in its folder; nothing else gets it.
+/// Takes back what a component has, or the parts that the arguments name, once a person agreed. What it remembered stays in its
+/// folder; nothing else gets it.
 ///
 /// # Errors
-/// [`AuthorError`]: there is none of that name, digest or file.
+/// [`AuthorError`]: there is none of that name, digest or file, or it has no such part.
 pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
     let named = &args.component;
     let file = file()?;
@@ -30,6 +32,24 @@ pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
         return Err(AuthorError::NotGranted(named.clone()));
     };
     let (name, version) = (one_line(&granted.name), one_line(&granted.version));
+    if is_part_named(args) {
+        let left = without(granted.grant.clone(), args)?;
+        let question = format!(
+            "{name} {version} ({known})\n{}Take this back?",
+            changed(Some(&granted.grant), &left)
+        );
+        let is_shown = consent::given(&question, args.yes, &file)?;
+        let known = known.clone();
+        file.change(|kept: &mut KeptGrants| {
+            if let Some(kept) = kept.components.get_mut(&known) {
+                kept.grant = left.clone();
+            }
+        })?;
+        return Ok(match is_shown {
+            Shown::Asked => "taken back\n".to_owned(),
+            Shown::Nothing => format!("{name} {version}\n{}", changed(None, &left)),
+        });
+    }
     let question = format!(
         "{name} {version} ({known})\n{}Take this back?",
         had(Some(granted))
