@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     guest,
+    plugin_install::{hears, kept, plugin},
     support::{Done, Windlass, model},
     terminal::Terminal,
 };
@@ -239,5 +240,57 @@ fn card_5_grants_that_others_could_have_written_are_not_used() {
     symlink(&elsewhere, &file).unwrap();
     for done in [start(), windlass.run(&["plugin", "list"])] {
         assert!(done.complaint(3).contains("it is a link"), "{done:?}");
+    }
+}
+
+#[test]
+fn card_5_a_plugin_is_installed_by_a_yes_at_the_terminal_and_by_nothing_else() {
+    let windlass = Windlass::new();
+    let put = |version: &str, asks: &Value| {
+        let bytes = plugin(version, asks);
+        fs::write(windlass.workspace.path().join("speaks.wasm"), bytes).unwrap();
+    };
+    put("1.0.0", &json!({"env": ["LANGUAGE"]}));
+    let add = ["plugin", "add", "speaks.wasm"];
+    let before = kept(&windlass);
+    // The last one is the end of input.
+    for no in ["n\n", "\n", "sure\n", "\u{4}"] {
+        let mut terminal = Terminal::run(&windlass, &add);
+        let shown = terminal.wait_for("y/N > ");
+        for words in [
+            "speaks 1.0.0 (sha256:",
+            "read the variable LANGUAGE",
+            "Install it",
+        ] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        terminal.type_in(no);
+        terminal.wait_for("nothing was changed");
+        assert_eq!(terminal.exit_code(), Some(3), "{no:?}");
+        assert_eq!(kept(&windlass), before, "{no:?}");
+    }
+    let mut terminal = Terminal::run(&windlass, &add);
+    terminal.wait_for("y/N > ");
+    terminal.type_in("y\n");
+    terminal.wait_for("granted what it asks for");
+    assert_eq!(terminal.exit_code(), Some(0));
+    hears(&windlass, &[], "français");
+
+    // A changed component is asked about anew, with what is different; without a yes it has nothing.
+    let update = ["plugin", "update", "speaks"];
+    for (version, yes, says) in [("1.1.0", true, "français"), ("1.2.0", false, "-")] {
+        let more = if yes { "EDITOR" } else { "PAGER" };
+        put(version, &json!({"env": ["LANGUAGE", more]}));
+        let mut terminal = Terminal::run(&windlass, &update);
+        let shown = terminal.wait_for("y/N > ");
+        assert!(
+            shown.contains(&format!("+ read the variable {more}")),
+            "{shown}"
+        );
+        assert!(!shown.contains("+ read the variable LANGUAGE"), "{shown}");
+        terminal.type_in(if yes { "y\n" } else { "\n" });
+        terminal.wait_for("updated speaks");
+        assert_eq!(terminal.exit_code(), Some(0));
+        hears(&windlass, &[], says);
     }
 }

@@ -548,3 +548,38 @@ fn with_input(mut command: std::process::Command, input: &str) -> std::process::
         .unwrap();
     child.wait_with_output().unwrap()
 }
+
+#[test]
+fn card_5_a_folder_has_one_digest_wherever_it_is_told() {
+    let windlass = Windlass::new();
+    windlass.write("notes/.claude-plugin/plugin.json", r#"{"name": "notes"}"#);
+    windlass.write("notes/commands/greet.md", "Say hello.");
+    let done = windlass.run(&["plugin", "add", "notes"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let json = |args: &[&str]| -> Value {
+        let done = windlass.run(args);
+        serde_json::from_str(&done.stdout).unwrap()
+    };
+    let told = || {
+        let inspected = json(&["plugin", "inspect", "notes", "--json"]);
+        let digest = inspected["digest"].as_str().unwrap().to_owned();
+        assert_eq!(digest.len(), "sha256:".len() + 64, "{digest}");
+        let listed = json(&["plugin", "list", "--installed", "--json"]);
+        assert_eq!(listed[0]["digest"], digest.as_str(), "{listed}");
+        for args in [&["plugin", "list"][..], &["plugin", "inspect", "notes"]] {
+            let done = windlass.run(args);
+            assert!(done.stdout.contains(&digest), "{digest}: {done:?}");
+        }
+        let lockfile = windlass
+            .home()
+            .join(".config/windlass/plugins/installed.json");
+        let lockfile: Value = serde_json::from_slice(&fs::read(lockfile).unwrap()).unwrap();
+        assert_eq!(lockfile["plugins"]["notes"]["digest"], digest.as_str());
+        digest
+    };
+    let before = told();
+    windlass.write("notes/commands/greet.md", "Say goodbye.");
+    let done = windlass.run(&["plugin", "update", "notes"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_ne!(told(), before);
+}

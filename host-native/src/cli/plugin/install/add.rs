@@ -17,10 +17,15 @@ use crate::cli::{
     install_args::PluginAddArgs,
     plain::one_line,
     plugin::{
+        error::AuthorError,
         grant::asked,
         person_needed::{self, Consent},
     },
 };
+
+/// What a person is asked.
+const QUESTION: &str =
+    "Install it, and grant all of this? (--grant-nothing installs it with nothing)";
 
 /// Installs a plugin: fetched, checked and examined as a whole before anything is written.
 ///
@@ -67,10 +72,15 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         asked(&candidate.plugin.wishes(), None),
         wanted.sources(&candidate)
     );
-    let consent = match candidate.runs.is_some() || wanted.is_something() {
+    let asks = candidate.runs.is_some() || wanted.is_something();
+    let consent = match asks {
         false => Consent::Refused,
-        true => person_needed::consent(&about, "Grant all of this?", &args.answer),
+        true => person_needed::consent(&about, QUESTION, &args.answer),
     };
+    // Whoever says no at a terminal does not want it. It is installed with nothing where that is what was asked for.
+    if asks && consent == Consent::Refused && !args.answer.grant_nothing {
+        return Err(AuthorError::Declined.into());
+    }
     let is_granted = consent == Consent::Given;
     candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
     if !is_granted {
