@@ -40,6 +40,14 @@ pub(crate) struct PluginFetchArgs {
     #[arg(long)]
     pub(crate) plain_http: bool,
 
+    /// Who you are at the registry, in place of what `docker login` noted.
+    #[arg(long, value_name = "NAME", requires = "password_stdin")]
+    pub(crate) username: Option<String>,
+
+    /// Read the password for --username from standard input.
+    #[arg(long, requires = "username")]
+    pub(crate) password_stdin: bool,
+
     /// Certificates to trust beside the system's, in PEM form; else NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,

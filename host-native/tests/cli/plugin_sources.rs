@@ -1,13 +1,13 @@
 //! `windlass plugin add` from the web and from a registry.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass::plugins::Inspection;
 
 use crate::{
     plugin_install::{declaration, hears, kept, plugin},
-    registry::{CONFIG, LAYER, Registry, SigningKey},
+    registry::{CONFIG, LAYER, PASSWORD, Registry, SigningKey},
     support::{Done, Windlass},
     tls_files::TlsFiles,
 };
@@ -171,4 +171,127 @@ fn card_5_a_component_of_a_registry_is_installed_and_its_signature_is_checked() 
     assert_eq!(done.code, Some(0), "{done:?}");
     let done = add(&format!("@{manifest}"), &[]);
     assert!(done.stdout.contains("with nothing granted"), "{done:?}");
+}
+
+#[test]
+fn card_5_a_registry_is_told_who_the_person_is_and_no_other_is() {
+    let windlass = Windlass::new();
+    let registry = Registry::private("ada");
+    let bytes = plugin("1.0.0", &json!({"env": ["LANGUAGE"]}));
+    registry.push("tools/speaks:1", CONFIG, &[(&bytes, LAYER)]);
+    let source = format!("oci://{}/tools/speaks:1", registry.address);
+    let add = ["plugin", "add", &source, "--plain-http", "--yes"];
+    let docker = windlass.home().join("docker");
+    fs::create_dir(&docker).unwrap();
+    let programs = windlass.home().join("programs");
+    fs::create_dir(&programs).unwrap();
+    // A program for passwords: it says what it was asked, and what it knows.
+    let program = |name: &str, lines: &str| {
+        let path = programs.join(format!("docker-credential-{name}"));
+        fs::write(
+            &path,
+            format!(
+                "#!/bin/sh\nread server\necho \"$1 $server\" >> {}/asked\n{lines}\n",
+                programs.display()
+            ),
+        )
+        .unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program(
+        "knows",
+        &format!("echo '{{\"ServerURL\":\"x\",\"Username\":\"ada\",\"Secret\":\"{PASSWORD}\"}}'"),
+    );
+    program(
+        "forgot",
+        "echo credentials not found in native keychain; exit 1",
+    );
+    program("breaks", &format!("echo {PASSWORD}; exit 1"));
+    let run = |args: &[&str], config: &Value, input: &[u8]| {
+        fs::write(docker.join("config.json"), config.to_string()).unwrap();
+        let mut command = windlass.command(args);
+        let path = std::env::var("PATH").unwrap();
+        command
+            .env("DOCKER_CONFIG", &docker)
+            .env("PATH", format!("{}:{path}", programs.display()));
+        let done = Done::with_input(command, input);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(!said.contains(PASSWORD), "{said}");
+        done
+    };
+    let base64 =
+        |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
+    let here = registry.address.as_str();
+    let known = base64(&format!("ada:{PASSWORD}"));
+    let before = kept(&windlass);
+    for (config, problem) in [
+        (json!({}), "Nothing was installed"),
+        // What is noted for others is for others.
+        (
+            json!({"auths": {"other.example.com": {"auth": known}}}),
+            "Nothing was installed",
+        ),
+        (
+            json!({"auths": {here: {"auth": base64("ada:wrong")}}}),
+            "Nothing was installed",
+        ),
+        (json!({"auths": {here: {"auth": "ada"}}}), "base64"),
+        (
+            json!({"auths": {here: {"identitytoken": "t"}}}),
+            "--username",
+        ),
+        (json!({"auths": PASSWORD}), "config.json"),
+        (
+            json!({"credsStore": "breaks"}),
+            "docker-credential-breaks failed",
+        ),
+        (json!({"credsStore": "gone"}), "docker-credential-gone"),
+        (json!({"credsStore": "../knows"}), "plain name"),
+        (json!({"credsStore": "forgot"}), "Nothing was installed"),
+    ] {
+        let done = run(&add, &config, b"");
+        assert!(done.complaint(3).contains(problem), "{config}: {done:?}");
+        assert_eq!(kept(&windlass), before, "{config}");
+    }
+    let none = json!({});
+    let named = [&add[..], &["--username", "ada", "--password-stdin"]].concat();
+    let done = run(&named, &none, b"wrong\n");
+    assert!(
+        done.complaint(3).contains("Nothing was installed"),
+        "{done:?}"
+    );
+    let done = run(&named, &none, b"");
+    assert!(done.complaint(3).contains("no password"), "{done:?}");
+    for (args, config, input) in [
+        (
+            &add[..],
+            json!({"auths": {here: {"auth": known}}}),
+            String::new(),
+        ),
+        (
+            &add,
+            json!({"auths": {format!("https://{here}/v1/"): {"username": "ada", "password": PASSWORD}}}),
+            String::new(),
+        ),
+        (&add, json!({"credsStore": "knows"}), String::new()),
+        (
+            &add,
+            json!({"credHelpers": {here: "knows"}, "credsStore": "breaks"}),
+            String::new(),
+        ),
+        (
+            &add,
+            json!({"credsStore": "forgot", "auths": {here: {"auth": known}}}),
+            String::new(),
+        ),
+        (&named, none, format!("{PASSWORD}\n")),
+    ] {
+        let done = run(args, &config, input.as_bytes());
+        assert_eq!(done.code, Some(0), "{config}: {done:?}");
+        hears(&windlass, &[], "français");
+        assert_eq!(windlass.run(&["plugin", "remove", "speaks"]).code, Some(0));
+    }
+    let asked = fs::read_to_string(programs.join("asked")).unwrap();
+    let line = format!("get {here}");
+    assert!(asked.lines().all(|asked| asked == line), "{asked}");
 }

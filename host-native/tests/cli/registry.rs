@@ -24,17 +24,31 @@ use tempfile::TempDir;
 pub(crate) const CONFIG: &str = "application/vnd.wasm.config.v0+json";
 pub(crate) const LAYER: &str = "application/wasm";
 
+/// The password of whoever a private registry lets in, and its bcrypt hash.
+pub(crate) const PASSWORD: &str = "pw-canary-of-the-registry";
+const PASSWORD_HASH: &str = "$2y$04$abcdefghijklmnopqrstuuKoS9PkMQhaU.WjrGMnjr9bBBJo5xTCS";
+
 /// A registry; it ends with the value.
 pub(crate) struct Registry {
     child: Child,
     /// Host and port.
     pub(crate) address: String,
+    auth: RegistryAuth,
     _folder: TempDir,
 }
 
 impl Registry {
     /// Starts it on a free port, and returns when it listens.
     pub(crate) fn start() -> Self {
+        Self::start_for(None)
+    }
+
+    /// One that only lets a user in; the password is [`PASSWORD`].
+    pub(crate) fn private(user: &str) -> Self {
+        Self::start_for(Some(user))
+    }
+
+    fn start_for(user: Option<&str>) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().join("data");
         let config = folder.path().join("config.yml");
@@ -42,6 +56,15 @@ impl Registry {
             "version: 0.1\nlog:\n  level: info\nstorage:\n  filesystem:\n    rootdirectory: {}\nhttp:\n  addr: 127.0.0.1:0\n",
             root.display()
         );
+        let mut text = text;
+        if let Some(user) = user {
+            let users = folder.path().join("users");
+            fs::write(&users, format!("{user}:{PASSWORD_HASH}\n")).unwrap();
+            text.push_str(&format!(
+                "auth:\n  htpasswd:\n    realm: test\n    path: {}\n",
+                users.display()
+            ));
+        }
         fs::write(&config, text).unwrap();
         // `cargo xtask` names the one that it has unpacked.
         let program = std::env::var_os("WINDLASS_REGISTRY").unwrap_or("docker-registry".into());
@@ -67,6 +90,10 @@ impl Registry {
         Self {
             child,
             address: address.expect("the registry says where it listens"),
+            auth: match user {
+                None => RegistryAuth::Anonymous,
+                Some(user) => RegistryAuth::Basic(user.to_owned(), PASSWORD.to_owned()),
+            },
             _folder: folder,
         }
     }
@@ -97,10 +124,9 @@ impl Registry {
         let reference = self.reference(name);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let auth = RegistryAuth::Anonymous;
-            let pushed = client.push(&reference, layers, config, &auth, Some(manifest));
+            let pushed = client.push(&reference, layers, config, &self.auth, Some(manifest));
             pushed.await.unwrap();
-            let digest = client.fetch_manifest_digest(&reference, &auth).await;
+            let digest = client.fetch_manifest_digest(&reference, &self.auth).await;
             digest.unwrap()
         })
     }

@@ -69,17 +69,7 @@ impl Windlass {
 
     /// Runs it with something on standard input.
     pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Done {
-        let mut child = (self.command(args))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        // It may have ended before it read anything; then its output tells.
-        let _ = stdin.write_all(input);
-        drop(stdin);
-        Done::of(&child.wait_with_output().unwrap())
+        Done::with_input(self.command(args), input)
     }
 
     pub(crate) fn write(&self, name: &str, content: &str) {
@@ -103,6 +93,21 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// What came of a command that got this input.
+    pub(crate) fn with_input(mut command: Command, input: &[u8]) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // It may have ended before it read anything; then its output tells.
+        let _ = stdin.write_all(input);
+        drop(stdin);
+        Self::of(&child.wait_with_output().unwrap())
+    }
+
     pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),

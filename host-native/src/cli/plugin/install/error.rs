@@ -148,6 +148,14 @@ pub(crate) enum InstallError {
     /// A registry cannot be used.
     #[error("{0}: {1}. Nothing was installed")]
     Registry(String, Box<OciDistributionError>),
+    /// What is known of a person at a registry cannot be used.
+    #[error("the login for {registry}: {reason}. Nothing was installed")]
+    Login {
+        /// The registry.
+        registry: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A registry has something else.
     #[error("{0} is no plugin: {1}. Nothing was installed")]
     Artifact(String, String),

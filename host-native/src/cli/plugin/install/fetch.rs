@@ -54,7 +54,7 @@ pub(super) async fn fetch(
         }
         Source::Oci(reference) => {
             let certificates = certificates(args);
-            let artifact = Artifact::at(reference, args.plain_http, certificates.as_deref())?;
+            let artifact = Artifact::at(reference, args, certificates.as_deref()).await?;
             PluginContent::Component(artifact.pull(expected.key).await?)
         }
     };

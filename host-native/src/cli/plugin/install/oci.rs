@@ -13,7 +13,8 @@ use oci_client::{
 };
 use windlass::plugins::{Inspection, MAX_COMPONENT};
 
-use super::{error::InstallError, signature::PublicKey};
+use super::{error::InstallError, registry_login::login, signature::PublicKey};
+use crate::cli::install_args::PluginFetchArgs;
 
 /// The media types of the standard layout.
 const CONFIG: &str = "application/vnd.wasm.config.v0+json";
@@ -36,27 +37,32 @@ const IDLE: Duration = Duration::from_secs(60);
 pub(super) struct Artifact<'a> {
     client: Client,
     reference: &'a Reference,
+    /// Sent to this registry alone.
+    login: RegistryAuth,
     text: String,
 }
 
 impl<'a> Artifact<'a> {
-    /// An artifact. Nothing is sent yet.
+    /// An artifact. Nothing is sent to its registry yet.
     ///
     /// # Errors
-    /// [`InstallError`]: plain HTTP with another machine, or certificates that cannot be used.
-    pub(super) fn at(
+    /// [`InstallError`]: plain HTTP with another machine, or certificates or a login that cannot be used.
+    pub(super) async fn at(
         reference: &'a Reference,
-        plain_http: bool,
+        args: &PluginFetchArgs,
         certificates: Option<&Path>,
     ) -> Result<Self, InstallError> {
         let text = format!("oci://{}", reference.whole());
         let registry = reference.resolve_registry();
+        let plain_http = args.plain_http;
         if plain_http && !is_this_machine(registry) {
             return Err(InstallError::Source(
                 text,
                 "--plain-http is for a registry on this machine (127.0.0.1, [::1], localhost)",
             ));
         }
+        // Behind the check above: no password goes to another machine unencrypted.
+        let login = login(reference.registry(), args).await?;
         // The HTTP client of the registry takes the provider of the process.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut extra_root_certificates = Vec::new();
@@ -82,6 +88,7 @@ impl<'a> Artifact<'a> {
             Ok(client) => Ok(Self {
                 client,
                 reference,
+                login,
                 text,
             }),
             Err(error) => Err(InstallError::Registry(text, Box::new(error))),
@@ -122,9 +129,7 @@ impl<'a> Artifact<'a> {
         &self,
         reference: &Reference,
     ) -> Result<(OciImageManifest, String), InstallError> {
-        let pulled = self
-            .client
-            .pull_image_manifest(reference, &RegistryAuth::Anonymous);
+        let pulled = self.client.pull_image_manifest(reference, &self.login);
         match tokio::time::timeout(MANIFEST, pulled).await {
             Ok(pulled) => pulled.map_err(|error| self.failed(error)),
             Err(_) => {

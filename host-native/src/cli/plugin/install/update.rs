@@ -39,6 +39,12 @@ pub(in crate::cli::plugin) async fn update(
         let there = there.ok_or_else(|| InstallError::NotInstalled(name.clone()))?;
         return update_one(args, name, there, (&store, &grants), &mut change).await;
     }
+    if args.fetch.username.is_some() {
+        return Err(InstallError::Source(
+            "--username".to_owned(),
+            "name the plugin that is to be updated: it is for one registry",
+        ));
+    }
     let mut text = String::new();
     let mut failed = Vec::new();
     for (name, there) in &plugins {
