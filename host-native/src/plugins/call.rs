@@ -326,6 +326,7 @@ pub(super) fn store(
         host.config.log.clone(),
         Arc::clone(&host.network),
         host.config.secrets.clone(),
+        host.config.variables.clone(),
         limits,
     );
     let mut store = Store::new(&runtime.engine, CallState { call, instance });

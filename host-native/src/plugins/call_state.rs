@@ -4,7 +4,11 @@
 //! as one value for each call, and nothing of it is there in the next one. The instance keeps what it is made of, and names: a handle
 //! that a component kept from an earlier call is a name or a number, and is looked up in what the present call has.
 
-use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::SystemTime,
+};
 
 use super::{
     authority::Bound,
@@ -94,6 +98,8 @@ pub(super) struct InstancePart {
     pub(super) log: LogSink,
     pub(super) network: Arc<Network>,
     pub(super) secrets: SecretSource,
+    /// In place of the environment of this process.
+    pub(super) variables: Option<Arc<BTreeMap<String, String>>>,
     pub(super) meter: Meter,
     /// What the handles of WASI stand for.
     pub(super) handles: Handles,
@@ -114,6 +120,7 @@ impl InstancePart {
         log: LogSink,
         network: Arc<Network>,
         secrets: SecretSource,
+        variables: Option<Arc<BTreeMap<String, String>>>,
         limits: &CallLimits,
     ) -> Self {
         Self {
@@ -121,6 +128,7 @@ impl InstancePart {
             log,
             network,
             secrets,
+            variables,
             meter: Meter::new(limits),
             handles: Handles::default(),
             trees: Vec::new(),

@@ -1,6 +1,7 @@
 //! Loads components with tools, without running them.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -53,6 +54,8 @@ pub struct PluginHostConfig {
     pub usage: Option<UsageSink>,
     /// Where the values of granted secrets come from.
     pub secrets: SecretSource,
+    /// The environment variables that components may be granted, in place of those of this process, for tests of plugins.
+    pub variables: Option<Arc<BTreeMap<String, String>>>,
     /// Where durable state of plugins lies. No grant may reach it (give it to [`Files::new`]).
     pub state: Option<PathBuf>,
     /// How names of hosts become addresses.

@@ -60,7 +60,11 @@ impl config::Host for CallState {
         }
         // What one plugin was granted as a secret no plugin reads.
         let may = self.call.bound.authority.lets_read_variable(&name) && !is_withheld(&name);
-        Ok(may.then(|| std::env::var(name).ok()).flatten())
+        let value = || match &self.instance.variables {
+            Some(variables) => variables.get(&name).cloned(),
+            None => std::env::var(&name).ok(),
+        };
+        Ok(may.then(value).flatten())
     }
 }
 

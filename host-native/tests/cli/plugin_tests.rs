@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::{plugin_authoring::example, support::Windlass};
+use crate::{
+    plugin_authoring::example,
+    support::{Done, Windlass},
+};
 
 #[test]
 fn card_5_a_test_of_a_plugin_fails_where_a_call_is_not_as_expected_or_uses_too_much() {
@@ -162,4 +165,76 @@ fn card_5_a_test_of_a_plugin_fails_where_hooks_or_requests_are_not_as_expected()
     // Nobody else's secret and no origin that is not declared.
     let done = asked(json!({ "url": oslo }), json!({ "OTHER_KEY": key }));
     assert!(done.complaint(3).contains("`OTHER_KEY`"), "{done:?}");
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_gives_it_variables_and_no_others() {
+    let windlass = Windlass::new();
+    let component = windlass.workspace.path().join("speaks.wasm");
+    let asks = json!({"env": ["LANGUAGE"]});
+    fs::write(&component, crate::plugin_install::plugin("1.0.0", &asks)).unwrap();
+    let test = |env: serde_json::Value, text: &str| {
+        let call = json!({"tool": "Speak", "input": {}, "expect": {"text": text}});
+        windlass.write(
+            "tests/a.json",
+            &json!({"env": env, "calls": [call]}).to_string(),
+        );
+        let args = ["plugin", "test", "--component", component.to_str().unwrap()];
+        let mut command = windlass.command(&args);
+        command.env("LANGUAGE", "of the environment");
+        Done::of(&command.output().unwrap())
+    };
+    let done = test(json!({"LANGUAGE": "of the test"}), "of the test");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = test(json!({}), "-");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = test(json!({"EDITOR": "vi"}), "-");
+    assert!(done.complaint(3).contains("EDITOR"), "{done:?}");
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_gives_hooks_the_events_that_their_matchers_name() {
+    let windlass = Windlass::new();
+    let component = windlass.workspace.path().join("policy.wasm");
+    let declaration = json!({
+        "name": "policy", "version": "0.1.0", "wit": "0.1.0",
+        "hooks": [{"name": "Policy", "kind": "judge", "event": "PreToolUse", "matcher": "Write|Edit"}],
+    });
+    let with = crate::guest::Hooked {
+        judge: Some("(call $deny (i32.const 4096) (i32.const 7))"),
+        text: "no, no.",
+        ..crate::guest::Hooked::default()
+    };
+    fs::write(
+        &component,
+        crate::guest::hooked(&declaration.to_string(), &with),
+    )
+    .unwrap();
+    let test = |tool: &str, expect: serde_json::Value| {
+        let event = json!({"hook": "Policy", "input": {"tool_name": tool}, "expect": expect});
+        windlass.write("tests/a.json", &json!({"hooks": [event]}).to_string());
+        windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()])
+    };
+    for (tool, expect, fault) in [
+        ("Write", json!({"judgement": "deny"}), None),
+        ("Bash", json!({"heard": false}), None),
+        (
+            "Bash",
+            json!({"judgement": "deny"}),
+            Some("not heard: its matcher is `Write|Edit`"),
+        ),
+        ("Bash", json!({}), Some("not heard")),
+        ("Edit", json!({"heard": false}), Some("is about this event")),
+    ] {
+        let done = test(tool, expect);
+        assert_eq!(
+            done.code,
+            Some(i32::from(fault.is_some())),
+            "{tool}: {done:?}"
+        );
+        assert!(
+            done.stdout.contains(fault.unwrap_or_default()),
+            "{tool}: {done:?}"
+        );
+    }
 }

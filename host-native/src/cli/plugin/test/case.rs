@@ -29,6 +29,9 @@ pub(super) struct Case {
     /// The secrets that it is granted: the declared names, and values made up for the test.
     #[serde(default)]
     pub(super) secrets: BTreeMap<String, String>,
+    /// The environment variables that it is granted: the declared names, and values made up for the test.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
     /// Events for its hooks, one after the other.
     #[serde(default)]
     pub(super) hooks: Vec<Event>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use windlass::{
-    core::RawJson,
+    core::{RawJson, hook::HookEvent},
     plugins::{DeclaredHook, DeclaredHookKind, Plugin},
 };
 
@@ -31,17 +31,28 @@ pub(super) struct Event {
 }
 
 /// What the hook says.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Expectation {
+    /// Whether the hook runs at all: it does not where its matcher names something else.
+    heard: bool,
     /// The judgement of a judge.
-    #[serde(default)]
     judgement: Verdict,
     /// A part of the reason, of the narrowing, or of what the failure says.
     contains: Option<String>,
     /// Whether it fails.
-    #[serde(default)]
     is_error: bool,
+}
+
+impl Default for Expectation {
+    fn default() -> Self {
+        Self {
+            heard: true,
+            judgement: Verdict::default(),
+            contains: None,
+            is_error: false,
+        }
+    }
 }
 
 /// A judgement, as declarations and messages name it.
@@ -82,6 +93,23 @@ impl Event {
                 faults: vec![format!("the plugin has no hook `{}`", self.hook)],
             };
         };
+        match (self.is_heard(hook), self.expect.heard) {
+            (true, true) => {}
+            (false, expected) => {
+                let text = format!("not heard: its matcher is `{}`", hook.matcher);
+                let faults = expected.then(|| text.clone()).into_iter().collect();
+                return Heard { text, faults };
+            }
+            (true, false) => {
+                return Heard {
+                    text: String::new(),
+                    faults: vec![format!(
+                        "its matcher `{}` is about this event",
+                        hook.matcher
+                    )],
+                };
+            }
+        }
         let input = Value::Object(self.complete(hook, folder));
         let answer = match RawJson::encode(&input) {
             Ok(input) => (plugin
@@ -96,6 +124,13 @@ impl Event {
             text: said(&judgement, hook.kind),
             faults: self.faults(&judgement, hook.kind),
         }
+    }
+
+    /// Whether a session would run the hook. An event that does not say what it is about is heard.
+    fn is_heard(&self, hook: &DeclaredHook) -> bool {
+        let subject = subject_field(hook.event).and_then(|field| self.input.get(field));
+        let subject = subject.and_then(Value::as_str);
+        subject.is_none_or(|subject| hook.matcher.matches(subject))
     }
 
     /// The input with the fields that every event has.
@@ -137,6 +172,26 @@ impl Event {
         }
         faults
     }
+}
+
+/// The field of an event that matchers are about.
+fn subject_field(event: HookEvent) -> Option<&'static str> {
+    Some(match event {
+        HookEvent::PreToolUse
+        | HookEvent::PostToolUse
+        | HookEvent::PostToolUseFailure
+        | HookEvent::PermissionRequest
+        | HookEvent::PermissionDenied => "tool_name",
+        HookEvent::Notification => "notification_type",
+        HookEvent::SessionStart | HookEvent::ConfigChange => "source",
+        HookEvent::SessionEnd => "reason",
+        HookEvent::SubagentStart | HookEvent::SubagentStop => "agent_type",
+        HookEvent::PreCompact | HookEvent::PostCompact | HookEvent::Setup => "trigger",
+        HookEvent::StopFailure => "error",
+        HookEvent::UserPromptExpansion => "command_name",
+        HookEvent::InstructionsLoaded => "load_reason",
+        _ => return None,
+    })
 }
 
 /// What the hook said, in one line.

@@ -183,8 +183,8 @@ async fn calls(ground: &Ground<'_>, case: &Case) -> Result<Vec<Outcome>, AuthorE
     Ok(outcomes.collect())
 }
 
-/// What a test grants: the workspace, by its path, so that hooks reach it too, memory for the session, the secrets that it has
-/// values for, the folders that it names for roles, with the declared access, and, if it has answers to requests, the declared
+/// What a test grants: the workspace, by its path, so that hooks reach it too, memory for the session, the secrets and
+/// variables that it has values for, the folders that it names for roles, with the declared access, and, if it has answers to requests, the declared
 /// origins.
 fn grant(workspace: &Path, declaration: &Declaration, case: &Case) -> ComponentGrant {
     let path = workspace.to_string_lossy().into_owned();
@@ -199,6 +199,9 @@ fn grant(workspace: &Path, declaration: &Declaration, case: &Case) -> ComponentG
         let access = asked.find(|asked| asked.role == *role);
         let access = access.map_or(Access::Read, |asked| asked.access);
         grant = grant.role(role, workspace.join(folder).to_string_lossy(), access);
+    }
+    for name in case.env.keys() {
+        grant = grant.env(name);
     }
     let secrets = case.secrets.keys();
     secrets.fold(grant, |grant, name| grant.secret(name, name))
@@ -234,7 +237,7 @@ fn script(case: &Case) -> Result<Script, AuthorError> {
     Script::parse(&script).map_err(|error| AuthorError::Session(error.to_string()))
 }
 
-/// A host that compiles anew, says what each call used, and has neither a network nor any secret but those of the test.
+/// A host that compiles anew, says what each call used, and has neither a network nor any secret or variable but those of the test.
 fn host(used: &Used, recording: &Recording, case: &Case) -> PluginHost {
     let secrets = case.secrets.clone();
     let secrets = SecretSource::new(move |wanted| {
@@ -245,6 +248,7 @@ fn host(used: &Used, recording: &Recording, case: &Case) -> PluginHost {
         usage: Some(used.sink()),
         recorded: Some(recording.network()),
         secrets,
+        variables: Some(Arc::new(case.env.clone())),
         ..PluginHostConfig::default()
     })
 }
