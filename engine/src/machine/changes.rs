@@ -256,17 +256,24 @@ impl Engine {
 
     fn plugins_reread(&mut self, id: &str) {
         self.emit_commands();
+        if !self.exchange_plugins_servers(id) {
+            let reply = self.plugins_reply();
+            self.reply(id, &reply);
+        }
+    }
+
+    /// What plugins there are, and what they bring.
+    pub(super) fn plugins_reply(&self) -> Reply {
         let prepared = self.prepared.as_ref();
         let offers = prepared.map(|it| it.spec().initialization());
         let (commands, agents) = offers.map(|it| (it.commands, it.agents)).unzip();
         let plugins = prepared.map(|it| it.spec().environment.plugins.clone());
         let failed = prepared.map_or(0, |it| it.config.failed_plugins);
-        let reply = Reply::with(json!({
+        Reply::with(json!({
             "commands": commands.unwrap_or_default(), "agents": agents.unwrap_or_default(),
             "plugins": plugins.unwrap_or_default(),
             "mcpServers": self.server_status()["mcpServers"], "error_count": failed,
-        }));
-        self.reply(id, &reply);
+        }))
     }
 
     /// Adds a folder below a working directory to the workspace as a root of its own. `named` is the folder as the request

@@ -264,3 +264,65 @@ async fn conf_3_a_plugins_folder_is_no_place_to_write_unasked() {
     );
     assert_eq!(fs::read_to_string(file).unwrap(), r#"{"hooks":{}}"#);
 }
+
+#[tokio::test]
+async fn conf_8_servers_of_plugins_start_and_end_when_plugins_are_read_again() {
+    let notes = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/sdk/servers/notes.py");
+    let server = |note: &str| json!({"command": "python3", "args": [notes], "env": {"NOTE": note}});
+    let folder = tempfile::tempdir().unwrap();
+    let servers = |servers: Value| {
+        let text = json!({ "mcpServers": servers }).to_string();
+        write(folder.path(), ".mcp.json", text);
+    };
+    write(
+        folder.path(),
+        ".claude-plugin/plugin.json",
+        r#"{"name": "keeps"}"#,
+    );
+    servers(json!({"notes": server("one"), "gone": {"command": "there-is-no-such-program"}}));
+    let flags = ["--await-initialize"];
+    let exchanges = json!([says("One."), says("Two."), says("Three.")]);
+    let mut sdk = Sdk::start(&flags, exchanges);
+    sdk.initialize(json!({})).await;
+    let statuses = |reply: &Value| -> Vec<(String, String)> {
+        let servers = reply["response"]["mcpServers"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        servers
+            .map(|it| (text(&it["name"]), text(&it["status"])))
+            .collect()
+    };
+    let status = |name: &str, status: &str| (format!("plugin:keeps:{name}"), status.to_owned());
+    let tools = |init: &Value| -> Vec<String> {
+        let tools = init["tools"].as_array().unwrap().iter();
+        let tools = tools.filter_map(|tool| tool.as_str());
+        tools
+            .filter(|tool| tool.contains("notes"))
+            .map(str::to_owned)
+            .collect()
+    };
+    let add = json!({"type": "local", "path": folder.path()});
+    let reply = sdk
+        .request(json!({"subtype": "reload_plugins", "add_plugins": [add]}))
+        .await;
+    let both = [status("gone", "failed"), status("notes", "connected")];
+    assert_eq!(statuses(&reply), both, "{reply}");
+    sdk.prompt("one").await;
+    let offered = tools(&sdk.first("system init").await);
+    assert!(!offered.is_empty());
+    sdk.first("result").await;
+
+    // What is the same goes on; what is gone ends.
+    servers(json!({"notes": server("one")}));
+    let reply = sdk.request(json!({"subtype": "reload_plugins"})).await;
+    assert_eq!(statuses(&reply), [status("notes", "connected")], "{reply}");
+    sdk.prompt("two").await;
+    assert_eq!(tools(&sdk.first("system init").await), offered);
+    sdk.first("result").await;
+
+    servers(json!({}));
+    let reply = sdk.request(json!({"subtype": "reload_plugins"})).await;
+    assert_eq!(statuses(&reply), [], "{reply}");
+    sdk.prompt("three").await;
+    assert_eq!(tools(&sdk.first("system init").await), Vec::<String>::new());
+    sdk.first("result").await;
+}

@@ -38,7 +38,7 @@ impl Engine {
             }
             for (name, server) in &config.plugin_servers {
                 // A plugin is somebody else's: its programs get no key of a model server.
-                servers.add(name, server.clone(), false);
+                servers.add(name, server.clone(), false).scope = Scope::Plugin;
             }
             for (name, server) in &config.personal_servers.local {
                 servers.add(name, server.clone(), true).scope = Scope::Local;

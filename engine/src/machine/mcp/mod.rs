@@ -4,6 +4,7 @@
 mod agents;
 mod connecting;
 mod message;
+mod plugins;
 mod requests;
 mod resources;
 mod sdk;

@@ -25,12 +25,22 @@ pub(super) struct ServerReply {
     waits_for: BTreeSet<ConnectionId>,
     /// The reasons of failed connections.
     failures: Vec<String>,
-    /// Set if servers were replaced; `None` if they were only connected.
-    exchanged: Option<Exchanged>,
+    then: Then,
+}
+
+/// What is replied when the connections have results.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// Whether the servers were connected.
+    Connected,
+    /// Which servers were replaced.
+    Exchanged(Exchanged),
+    /// What the plugins are that were read again.
+    PluginsReread,
 }
 
 #[derive(Debug)]
-struct Exchanged {
+pub(super) struct Exchanged {
     added: Vec<String>,
     removed: Vec<String>,
 }
@@ -57,7 +67,7 @@ impl Engine {
     pub(in crate::machine) fn enable(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
         let owners = self.servers.owners(name)?;
         let names = owners.into_iter().map(|owner| (owner, name.to_owned()));
-        self.connect_for(id, names.collect(), None);
+        self.connect_for(id, names.collect(), Then::Connected);
         Ok(())
     }
 
@@ -87,17 +97,12 @@ impl Engine {
             ));
         }
         let names = added.iter().map(|name| (None, name.clone())).collect();
-        self.connect_for(id, names, Some(Exchanged { added, removed }));
+        self.connect_for(id, names, Then::Exchanged(Exchanged { added, removed }));
         None
     }
 
     /// Connects to servers; the reply to a request waits for all of them.
-    fn connect_for(
-        &mut self,
-        request: &str,
-        names: Vec<(Owner, String)>,
-        exchanged: Option<Exchanged>,
-    ) {
+    pub(super) fn connect_for(&mut self, request: &str, names: Vec<(Owner, String)>, then: Then) {
         // Registered before connecting, so that the reply also covers connections that fail immediately.
         let first = self.servers.connections + 1;
         let count = names.len() as u64;
@@ -105,7 +110,7 @@ impl Engine {
             request: request.to_owned(),
             waits_for: (first..first + count).collect(),
             failures: Vec::new(),
-            exchanged,
+            then,
         });
         for (owner, name) in names {
             self.connect(&owner, &name);
@@ -131,10 +136,12 @@ impl Engine {
         self.servers.replies = waiting;
         let ready: Vec<ServerReply> = ready;
         for reply in ready {
-            let answer = match &reply.exchanged {
-                Some(exchanged) => self.exchanged(exchanged),
-                None if reply.failures.is_empty() => Reply::done(),
-                None => ReplyError::new(reply.failures.join("; ")).into(),
+            let answer = match &reply.then {
+                Then::Exchanged(exchanged) => self.exchanged(exchanged),
+                // What became of the servers is in it.
+                Then::PluginsReread => self.plugins_reply(),
+                Then::Connected if reply.failures.is_empty() => Reply::done(),
+                Then::Connected => ReplyError::new(reply.failures.join("; ")).into(),
             };
             self.reply(&reply.request, &answer);
         }

@@ -65,7 +65,9 @@ pub(super) enum Scope {
     Project,
     /// The user's state file, for this folder.
     Local,
-    /// A flag, the SDK, a plugin or an agent.
+    /// A plugin.
+    Plugin,
+    /// A flag, the SDK or an agent.
     Dynamic,
 }
 
@@ -75,7 +77,7 @@ impl Scope {
             Self::User => "user",
             Self::Project => "project",
             Self::Local => "local",
-            Self::Dynamic => "dynamic",
+            Self::Plugin | Self::Dynamic => "dynamic",
         }
     }
 }
