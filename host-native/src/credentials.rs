@@ -13,13 +13,15 @@ use std::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 /// Every variable that is read as a credential here, or in which similar programs keep one.
-pub const VARIABLES: [&str; 5] = [
+pub const VARIABLES: [&str; 6] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     // Headers of requests to the model server, which often hold a key.
     "ANTHROPIC_CUSTOM_HEADERS",
     "CLAUDE_CODE_OAUTH_TOKEN",
     "OPENAI_API_KEY",
+    // What lets clients in to the tools that this process serves.
+    "WINDLASS_MCP_TOKEN",
 ];
 
 /// The variables from which plugins of this process get secrets. A variable stays here: who was granted it once may use it again.

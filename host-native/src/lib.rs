@@ -107,6 +107,8 @@ pub mod host;
 pub mod http;
 #[cfg(all(unix, feature = "mcp"))]
 pub mod mcp;
+#[cfg(all(unix, feature = "engine"))]
+pub mod mcp_server;
 pub mod model_server;
 mod net;
 mod os;

@@ -18,6 +18,7 @@ use super::{
         McpAddArgs, McpAddJsonArgs, McpCommand, McpRemoveArgs, McpTestArgs, ScopeArg, TransportArg,
     },
     mcp_report::{Reached, call, reach},
+    mcp_serve,
     plain::clean,
     start_error::StartError,
     terminal::Stage,
@@ -30,6 +31,7 @@ use super::{
 pub(crate) async fn mcp(command: McpCommand) -> Result<Exit, StartError> {
     let folder = Folder::here()?;
     let (text, is_well) = match command {
+        McpCommand::Serve(args) => return mcp_serve::serve(&args).await,
         McpCommand::Add(args) => (folder.add(&args)?, true),
         McpCommand::AddJson(args) => (folder.add_json(&args)?, true),
         McpCommand::Remove(args) => (folder.remove(&args)?, true),

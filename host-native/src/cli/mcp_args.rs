@@ -1,6 +1,10 @@
 //! The arguments of `windlass mcp`.
 
+use std::net::SocketAddr;
+
 use clap::{Args, Subcommand, ValueEnum};
+
+use super::args::PermissionArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -19,6 +23,8 @@ pub(crate) enum McpCommand {
     Remove(McpRemoveArgs),
     /// Connect to one, say what it offers, and call a tool of it.
     Test(McpTestArgs),
+    /// Offer the tools of plugins to any MCP client, over standard input and output. What a rule does not allow is denied.
+    Serve(Box<McpServeArgs>),
 }
 
 /// For whom a server is configured.
@@ -117,4 +123,15 @@ pub(crate) struct McpTestArgs {
     /// The input of that call, as JSON; of several calls in the same order. Default: {}.
     #[arg(long, value_name = "JSON", requires = "call")]
     pub(crate) input: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArgs {
+    /// Serve over Streamable HTTP at this loopback address instead, such as 127.0.0.1:8080; port 0 picks a free one. Clients have to
+    /// send the bearer token of WINDLASS_MCP_TOKEN, if it is set.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
 }

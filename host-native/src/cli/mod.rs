@@ -22,6 +22,8 @@ mod mcp;
 mod mcp_args;
 #[cfg(unix)]
 mod mcp_report;
+#[cfg(unix)]
+mod mcp_serve;
 mod model;
 mod models;
 mod os;

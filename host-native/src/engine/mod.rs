@@ -11,12 +11,14 @@
 mod agent;
 mod auth_status;
 mod build;
+mod component_tools;
 mod configurations;
 mod debug_log;
 mod host;
 mod installed;
 mod key_helper;
 mod launch;
+mod lone_call;
 mod look;
 mod model_access;
 mod model_key;
@@ -28,7 +30,9 @@ mod variables;
 
 pub use self::{
     auth_status::key_sources,
+    component_tools::{ComponentTools, ToolSession},
     launch::{Launch, LaunchError, Recording},
+    lone_call::Report,
     model_key::KeySources,
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
