@@ -19,6 +19,7 @@ mod http;
 mod journal;
 mod led_to;
 mod mcp;
+mod mcp_conformance;
 mod mcp_serve;
 mod output;
 mod permission;

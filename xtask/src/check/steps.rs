@@ -77,6 +77,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let registry = setup::registry(workspace)?;
     let sdks = sdk::ensure(workspace)?;
     let editors = setup::editors::ensure(workspace)?;
+    let mcp_conformance = setup::mcp_conformance::ensure(workspace)?;
     let plugins = plugins::build(workspace)?;
     let windlass = workspace.build_windlass()?;
     plugins::build_rust(workspace, &windlass, &plugins)?;
@@ -89,6 +90,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
         .env("WINDLASS_REGISTRY", registry)
         .env("WINDLASS_SDKS", &sdks.directory)
         .env("WINDLASS_EDITORS", editors)
+        .env("WINDLASS_MCP_CONFORMANCE", mcp_conformance)
         .env("WINDLASS_PLUGINS", plugins)
         .envs(workspace.wasm_variable()?)
         .env("WINDLASS_BINARY", windlass);

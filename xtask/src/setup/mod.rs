@@ -6,6 +6,7 @@ mod debian;
 pub(crate) mod editors;
 pub(crate) mod languages;
 mod machine;
+pub(crate) mod mcp_conformance;
 pub(crate) mod npm;
 mod release;
 pub(crate) mod sdk;
@@ -33,6 +34,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     npm::packages(workspace)?;
     sdk::ensure(workspace)?;
     editors::ensure(workspace)?;
+    mcp_conformance::ensure(workspace)?;
     languages::ensure(workspace)?;
     clang(workspace)?;
     chromium(workspace)?;
