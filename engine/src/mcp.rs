@@ -5,9 +5,50 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use windlass_core::{RawJson, shell::quote};
 
+use serde::Deserialize;
+use windlass_core::RawJson;
+
 /// The maximum number of pages of a list, and of its entries; a server that exceeds it is treated as faulty.
 const MOST_PAGES: usize = 1_000;
 const MOST_ENTRIES: usize = 10_000;
+
+/// A prompt that a server offers: a text with places for words, which a person asks for by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerPrompt {
+    /// Its name on the server.
+    pub name: String,
+    /// What it is for; empty if the server does not say.
+    pub description: String,
+    /// The names of its arguments, in the server's order.
+    pub arguments: Vec<String>,
+}
+
+impl ServerPrompt {
+    /// Reads an entry of `prompts/list`; `None` if it is none, or if no command could have its name.
+    #[must_use]
+    pub fn read(listed: &RawJson) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Listed {
+            name: String,
+            #[serde(default)]
+            description: Option<String>,
+            #[serde(default)]
+            arguments: Option<Vec<Argument>>,
+        }
+        #[derive(Deserialize)]
+        struct Argument {
+            name: String,
+        }
+        let listed: Listed = listed.decode().ok()?;
+        let is_word = !listed.name.is_empty() && !listed.name.contains(char::is_whitespace);
+        let arguments = listed.arguments.unwrap_or_default().into_iter();
+        is_word.then(|| Self {
+            name: listed.name,
+            description: listed.description.unwrap_or_default(),
+            arguments: arguments.map(|argument| argument.name).collect(),
+        })
+    }
+}
 
 /// Collects the pages of a list that a server returns page by page.
 #[derive(Debug, Default)]

@@ -17,6 +17,7 @@ use windlass_core::{
 
 use super::config::{ConfigNumber, Configuration, ConfigureRequest};
 use crate::{
+    mcp::ServerPrompt,
     protocol::{line::Line, reply::ReplyError},
     store::Lease,
     transcript::{SavedSession, Which},
@@ -366,6 +367,8 @@ pub struct Offer {
     pub tools: Vec<(ToolDefinition, String)>,
     /// Whether the server says that it has resources.
     pub has_resources: bool,
+    /// The prompts that it offers as commands.
+    pub prompts: Vec<ServerPrompt>,
 }
 
 /// An unsolicited event of an MCP server.
@@ -406,6 +409,13 @@ pub enum Question {
     Resource(String),
     /// List all resources: an array of them.
     Resources,
+    /// Get the messages of a prompt: the answer to `prompts/get`.
+    Prompt {
+        /// The prompt's name on the server.
+        name: String,
+        /// The values of its arguments, by name.
+        arguments: BTreeMap<String, String>,
+    },
 }
 
 /// The topic of a debug line; `--debug=api,!tools` selects among them.

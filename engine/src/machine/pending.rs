@@ -1,7 +1,7 @@
 //! Pending effects of the engine, and what follows from their outcomes.
 
 use serde_json::Value;
-use windlass_core::{EffectId, effect::PermissionResponse};
+use windlass_core::{EffectId, Uuid, effect::PermissionResponse};
 
 use super::{
     Engine,
@@ -46,6 +46,8 @@ pub(super) enum Pending {
     Ask(String),
     /// Ask the server of this name about its resources, for this call of the model.
     Resources(EffectId, String),
+    /// Ask a server for the part of this number that a prompt of the queue takes from it.
+    Prompt(Uuid, usize),
     /// An effect of the shutdown.
     End,
 }
@@ -176,6 +178,9 @@ impl Engine {
             (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
             (Pending::Resources(id, server), Outcome::Asked(answer)) => {
                 self.resources_answered(id, &server, answer);
+            }
+            (Pending::Prompt(prompt, number), Outcome::Asked(answer)) => {
+                self.prompt_part_given(prompt, number, answer);
             }
             (Pending::End, outcome) => self.shutdown_effect_done(outcome),
             // An outcome of the wrong kind counts as no answer.

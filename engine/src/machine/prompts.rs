@@ -10,6 +10,7 @@ use windlass_core::{
 use super::{
     Engine,
     io::Fault,
+    mcp::Expansion,
     pending::{PreparedFor, Then},
     queue::{Asked, Next},
 };
@@ -69,7 +70,7 @@ impl Engine {
             if !is_answering && std::mem::take(&mut self.has_commands_model) {
                 self.tell_session(SessionInput::SetModel(self.chosen_model.clone()));
             }
-            let (command, model) = match self.outbox.queue.next() {
+            let (command, model, text, uuid) = match self.outbox.queue.next() {
                 None => return,
                 Some(Next::Unusable(_)) if is_answering => return,
                 Some(Next::Unusable(problem)) => {
@@ -81,27 +82,32 @@ impl Engine {
                 Some(Next::Prompt(asked, uuid)) => {
                     let command = asked.local_command();
                     let model = self.invoked(asked).and_then(|it| it.model);
-                    let text = || asked.text().unwrap_or_default();
-                    (command.map(|command| (command, text(), uuid)), model)
+                    (command, model, asked.text().unwrap_or_default(), uuid)
                 }
             };
             // It is answered by another model, or by none, so it needs a turn of its own.
-            if is_answering && (command.is_some() || model.is_some()) {
+            let is_servers = self.servers.is_command(&text);
+            if is_answering && (command.is_some() || model.is_some() || is_servers) {
                 return;
             }
-            if let Some((command, text, uuid)) = command {
+            if let Some(command) = command {
                 self.run_command(command, &text, uuid);
                 continue;
             }
             if !self.begin_session() {
                 return; // servers are waited for
             }
-            self.send_prompt(model, is_answering);
+            let expansion = match self.expanded_by_servers(uuid, &text) {
+                Expansion::Awaited => return,
+                Expansion::Failed(problem) if self.refuse_command(uuid, &problem) => continue,
+                expansion => expansion,
+            };
+            self.send_prompt(model, expansion, is_answering);
         }
     }
 
-    /// Passes the first waiting prompt to the session.
-    fn send_prompt(&mut self, model: Option<String>, is_answering: bool) {
+    /// Passes the first waiting prompt to the session, with what servers gave for it.
+    fn send_prompt(&mut self, model: Option<String>, expansion: Expansion, is_answering: bool) {
         let Some(Next::Prompt(asked, uuid)) = self.outbox.queue.next() else {
             return;
         };
@@ -121,6 +127,11 @@ impl Engine {
                 let allow = PermissionUpdate::allow_in_session(rules);
                 self.send(SessionInput::UpdatePermissions(vec![allow]));
             }
+        }
+        match expansion {
+            Expansion::Instead(content) => prompt.content = content,
+            Expansion::Behind(content) => prompt.content.extend(content),
+            _ => {}
         }
         self.outbox.queue.sent();
         self.send(SessionInput::Prompt(prompt));
@@ -174,10 +185,12 @@ impl Engine {
         let mut tools: Vec<&str> = spec.offered_tools().map(|it| it.name.as_str()).collect();
         tools.extend(self.servers.tools().map(|(it, _)| it.name.as_str()));
         let environment = &spec.environment;
+        let mut commands = environment.command_names();
+        commands.extend(self.servers.commands().map(|command| command.name));
         json!({
             "cwd": environment.cwd, "tools": tools, "mcp_servers": self.servers.infos(),
             "model": self.model(), "permissionMode": self.mode().name(),
-            "slash_commands": environment.command_names(), "apiKeySource": environment.api_key_source,
+            "slash_commands": commands, "apiKeySource": environment.api_key_source,
             "claude_code_version": environment.version, "output_style": environment.output_style,
             "agents": environment.agents, "skills": environment.skills, "plugins": environment.plugins,
         })

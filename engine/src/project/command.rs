@@ -163,7 +163,7 @@ fn name_of(path: &TextPath) -> String {
 }
 
 /// Splits a prompt that begins with a slash command into name and arguments.
-pub(super) fn invoked(prompt: &str) -> Option<(&str, &str)> {
+pub(crate) fn invoked(prompt: &str) -> Option<(&str, &str)> {
     let rest = prompt.trim_start().strip_prefix('/')?;
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, args) = rest.split_at(end);
@@ -219,7 +219,7 @@ fn filled(body: &str, args: &str) -> Result<(String, bool), TextTooLong> {
 }
 
 /// Splits arguments into words like a shell: quotes group words.
-fn words(args: &str) -> Vec<String> {
+pub(crate) fn words(args: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -42,6 +42,7 @@ use windlass_core::{
     tools::skill::Skill,
 };
 
+pub(crate) use self::command::{invoked, words};
 pub use self::{
     agent::{AgentFileError, AgentFileProblem, parse_agent_file},
     command::{Command, CommandError, Invocation},

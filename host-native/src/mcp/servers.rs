@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures_util::stream::{self, BoxStream, StreamExt as _};
@@ -11,12 +12,18 @@ use serde_json::json;
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal, tool::ToolResult};
-use windlass_engine::machine::{
-    ConnectRequest, ConnectionId, Input, Offer, Outcome, Question, ServerEvent, ServerTool,
+use windlass_engine::{
+    machine::{
+        ConnectRequest, ConnectionId, Input, Offer, Outcome, Question, ServerEvent, ServerTool,
+    },
+    mcp::ServerPrompt,
 };
 
 use super::{ConnectError, Connection, ServerConfig, http_server};
 use crate::{credentials::Credentials, host::RunTool as _, redact::Redactor};
+
+/// How long a server may take to list its prompts; the session does not wait longer for commands.
+const PROMPTS_LIMIT: Duration = Duration::from_secs(5);
 
 /// The connections of an engine to MCP servers.
 pub(crate) struct Servers {
@@ -134,6 +141,7 @@ impl Servers {
             .map(|(definition, name)| (definition.clone(), name.to_owned()))
             .collect();
         let has_resources = connection.has_resources();
+        let prompts = prompts(&connection).await;
         let entry = Entry::Connected {
             listening: self.listen(number, connection.clone()),
             connection,
@@ -144,6 +152,7 @@ impl Servers {
             info,
             tools,
             has_resources,
+            prompts,
         }))
     }
 
@@ -244,6 +253,7 @@ impl Servers {
                 let listed = connection.resources().await?;
                 RawJson::encode(&listed).map_err(|error| error.to_string())
             }
+            Question::Prompt { name, arguments } => connection.prompt(&name, arguments).await,
             _ => Err("this host cannot ask that".to_owned()),
         }
     }
@@ -292,4 +302,13 @@ impl Servers {
             .map(|connection| async move { connection.close().await });
         futures_util::future::join_all(closing).await;
     }
+}
+
+/// The prompts of a server; none if it does not list them in time: it still has its tools.
+async fn prompts(connection: &Connection) -> Vec<ServerPrompt> {
+    let listed = tokio::time::timeout(PROMPTS_LIMIT, connection.prompts()).await;
+    let listed = listed
+        .unwrap_or_else(|_| Ok(Vec::new()))
+        .unwrap_or_default();
+    listed.iter().filter_map(ServerPrompt::read).collect()
 }

@@ -43,6 +43,7 @@ mod prompts;
 mod resources;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod server_prompts;
 mod servers;
 mod sessions;
 mod settings;

@@ -301,6 +301,9 @@ impl State {
                 json!({"prompts": [{"name": "review", "description": "Reviews a file", "arguments": [
                 {"name": "file", "required": true}, {"name": "style"}]}]})
             }
+            "prompts/get" if message["params"]["arguments"]["file"] == "nowhere" => {
+                return json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32602, "message": "there is no such file"}});
+            }
             "prompts/get" => json!({"messages": [{"role": "user", "content": {"type": "text",
                 "text": format!("Review {}.", message["params"]["arguments"]["file"].as_str().unwrap_or("nothing"))}}]}),
             method => {

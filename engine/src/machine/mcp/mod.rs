@@ -5,6 +5,7 @@ mod agents;
 mod connecting;
 mod message;
 mod plugins;
+mod prompts;
 mod requests;
 mod resources;
 mod sdk;
@@ -17,8 +18,9 @@ use serde_json::Value;
 use windlass_core::{Millis, RawJson, message::McpServer, tool::ToolDefinition};
 
 pub use self::agents::inline_servers;
-pub(super) use self::message::ServerMessage;
+pub(super) use self::{message::ServerMessage, prompts::Expansion};
 use self::{
+    prompts::Expanding,
     requests::ServerReply,
     server::{Kind, Server, Status},
 };
@@ -43,6 +45,8 @@ pub(super) struct ServerTable {
     requests: BTreeMap<String, u64>,
     /// Replies that wait for connections.
     replies: Vec<ServerReply>,
+    /// The command that a server was asked about, if one is.
+    expanding: Option<Expanding>,
 }
 
 /// Servers by name.

@@ -37,7 +37,7 @@ struct ReadInput {
 impl ResourceTool {
     const ALL: [Self; 2] = [Self::List, Self::Read];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::List => "ListMcpResourcesTool",
             Self::Read => "ReadMcpResourceTool",
@@ -68,7 +68,7 @@ impl ResourceTool {
 
 impl ServerTable {
     /// The connected servers of the session that have resources.
-    fn with_resources(&self) -> BTreeMap<&str, ConnectionId> {
+    pub(super) fn with_resources(&self) -> BTreeMap<&str, ConnectionId> {
         let all = self.session.all.iter();
         all.filter(|(_, server)| {
             server.status == Status::Connected && !server.is_closed && server.offer.has_resources
@@ -252,7 +252,7 @@ fn listing(found: &mut Vec<Value>, failures: &[String]) -> ToolResult {
 }
 
 /// The result of reading a resource (Agent SDK reference, `ReadMcpResourceOutput`).
-fn read(server: &str, answer: Result<RawJson, String>) -> ToolResult {
+pub(super) fn read(server: &str, answer: Result<RawJson, String>) -> ToolResult {
     #[derive(Deserialize)]
     struct Contents {
         contents: Vec<Map<String, Value>>,

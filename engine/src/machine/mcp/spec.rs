@@ -35,6 +35,7 @@ impl Engine {
         }
         self.servers.offer_resources(&mut spec);
         self.servers.offer_to_agents(&mut spec);
+        spec.environment.commands.extend(self.servers.commands());
         // Servers in the embedding program's own process are listed already.
         spec.environment.mcp_servers.extend(self.servers.infos());
         Some(Arc::new(spec))
