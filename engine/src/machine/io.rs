@@ -379,6 +379,13 @@ pub enum ServerEvent {
     Tools(Vec<(ToolDefinition, String)>),
     /// The server has ended.
     Closed,
+    /// The server asks the person something; [`Question::Elicited`] is the answer.
+    Elicitation {
+        /// The number of the question, given by the host.
+        number: u64,
+        /// The parameters of `elicitation/create`.
+        asked: RawJson,
+    },
 }
 
 /// A call of an MCP server's tool.
@@ -409,6 +416,13 @@ pub enum Question {
     Resource(String),
     /// List all resources: an array of them.
     Resources,
+    /// Nothing is asked: this is the answer to the server's own question of this number.
+    Elicited {
+        /// The number of [`ServerEvent::Elicitation`].
+        number: u64,
+        /// The answer: `{"action", "content"?}`.
+        answer: RawJson,
+    },
     /// Get the messages of a prompt: the answer to `prompts/get`.
     Prompt {
         /// The prompt's name on the server.

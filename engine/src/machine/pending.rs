@@ -48,6 +48,8 @@ pub(super) enum Pending {
     Resources(EffectId, String),
     /// Ask a server for the part of this number that a prompt of the queue takes from it.
     Prompt(Uuid, usize),
+    /// Hand an answer to the server that asked for it.
+    Elicited,
     /// An effect of the shutdown.
     End,
 }
@@ -182,6 +184,8 @@ impl Engine {
             (Pending::Prompt(prompt, number), Outcome::Asked(answer)) => {
                 self.prompt_part_given(prompt, number, answer);
             }
+            // A server that is gone needs no answer.
+            (Pending::Elicited, Outcome::Asked(_)) => {}
             (Pending::End, outcome) => self.shutdown_effect_done(outcome),
             // An outcome of the wrong kind counts as no answer.
             (pending, _) => self.pending_lost(pending),

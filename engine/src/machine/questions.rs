@@ -10,7 +10,11 @@ use windlass_core::{
 };
 
 use super::{
-    Engine, Topic, io::Effect, lifecycle::config_changed, mcp::ServerMessage, pending::Pending,
+    Engine, Topic,
+    io::{ConnectionId, Effect},
+    lifecycle::config_changed,
+    mcp::ServerMessage,
+    pending::Pending,
 };
 use crate::protocol::{
     frame_limit::{CutChanged, Shortened, TooLong},
@@ -53,6 +57,8 @@ pub(super) enum Purpose {
     },
     /// Deliver a message to an MCP server in the SDK's process.
     Server(ServerMessage),
+    /// Answer the question of this number that a server asks the person.
+    Elicitation(ConnectionId, u64),
 }
 
 /// Why a request has no usable answer.
@@ -90,6 +96,7 @@ impl Purpose {
         match self {
             Self::Permission(id, _) | Self::Hook { id, .. } => Some(*id),
             Self::Server(message) => message.call(),
+            Self::Elicitation(..) => None,
         }
     }
 }
@@ -106,11 +113,12 @@ impl Questions {
         Some(question.clone())
     }
 
-    /// The requests that belong to establishing a connection to a server.
-    pub(super) fn about_connection(&self, connection: super::ConnectionId) -> Vec<String> {
+    /// The requests that belong to a connection to a server: those that establish it, and its questions.
+    pub(super) fn about_connection(&self, connection: ConnectionId) -> Vec<String> {
         let open = self.open.iter();
         let about = open.filter(|(_, open)| match &open.purpose {
             Purpose::Server(message) => message.connects() == Some(connection),
+            Purpose::Elicitation(asking, _) => *asking == connection,
             _ => false,
         });
         about.map(|(question, _)| question.clone()).collect()
@@ -190,7 +198,7 @@ impl Engine {
                 self.note_end(Topic::Hooks, &what, asked_at, "was cancelled");
             }
             Purpose::Server(message) => self.call_given_up(&message),
-            Purpose::Permission(..) => {}
+            Purpose::Permission(..) | Purpose::Elicitation(..) => {}
         }
         self.answer_session(id, Answer::Cancelled);
         true
@@ -219,6 +227,9 @@ impl Engine {
             }
             Purpose::Server(message) => {
                 self.server_answered(message, answer.map_err(|error| error.to_string()));
+            }
+            Purpose::Elicitation(connection, number) => {
+                self.elicitation_answered(connection, number, answer);
             }
         }
     }

@@ -8,6 +8,7 @@ use windlass_core::{
     RawJson,
     effect::{PermissionRequest, PermissionResponse},
     hook::HookCall,
+    json::JsonError,
     tools::{Consent, CoreTool},
 };
 
@@ -41,11 +42,13 @@ pub enum SdkRequest {
         /// The message.
         message: RawJson,
     },
+    /// Ask the person what an MCP server wants to know.
+    Elicitation(Elicitation),
 }
 
 impl SdkRequest {
     /// Encodes the request as a line of at most `longest` bytes, if there is a limit. Long texts of a call or hook input are
-    /// cut, and restored in the answer. A message to a server is never cut, because it would then request something else.
+    /// cut, and restored in the answer. A message to a server and a question of one are never cut, because they would then be other ones.
     ///
     /// # Errors
     /// [`TooLong`] if the request cannot be sent.
@@ -57,10 +60,12 @@ impl SdkRequest {
         let line = to_line(&self.to_frame(request_id));
         let longest = longest.unwrap_or(usize::MAX);
         match self {
-            Self::McpMessage { .. } if line.len() > longest => Err(TooLong {
-                length: line.len(),
-                longest,
-            }),
+            Self::McpMessage { .. } | Self::Elicitation(_) if line.len() > longest => {
+                Err(TooLong {
+                    length: line.len(),
+                    longest,
+                })
+            }
             _ => shortened(line, longest),
         }
     }
@@ -85,6 +90,48 @@ pub struct CanUseTool {
     agent_id: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     requires_user_interaction: bool,
+}
+
+/// The fields of `elicitation`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Elicitation {
+    mcp_server_name: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elicitation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_schema: Option<RawJson>,
+}
+
+impl Elicitation {
+    /// The question of a server, from the parameters of `elicitation/create`.
+    ///
+    /// # Errors
+    /// [`JsonError`] if they are none.
+    pub fn read(server: &str, asked: &RawJson) -> Result<Self, JsonError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Asked {
+            message: String,
+            mode: Option<String>,
+            url: Option<String>,
+            elicitation_id: Option<String>,
+            requested_schema: Option<RawJson>,
+        }
+        let asked: Asked = asked.decode()?;
+        Ok(Self {
+            mcp_server_name: server.to_owned(),
+            message: asked.message,
+            mode: asked.mode,
+            url: asked.url,
+            elicitation_id: asked.elicitation_id.filter(|id| !id.is_empty()),
+            requested_schema: asked.requested_schema,
+        })
+    }
 }
 
 /// The fields of `hook_callback`.

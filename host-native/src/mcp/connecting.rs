@@ -16,6 +16,7 @@ use windlass_core::tool::ToolDefinition;
 
 use super::{
     connection::{Connection, Listener},
+    elicitation::Elicitations,
     http_client::{Watched, client},
     http_server::{HttpServer, HttpTransport},
     limited::Limited,
@@ -102,12 +103,13 @@ async fn introduce<T>(
     transport: T,
     lifecycle: ClientLifecycleMode,
     name: &str,
+    elicitations: &Arc<Elicitations>,
 ) -> Result<Introduced, Failure>
 where
     T: Transport<RoleClient> + 'static,
 {
     let transport = Limited::new(transport);
-    let service = serve_client_with_lifecycle(Listener::new(), transport, lifecycle)
+    let service = serve_client_with_lifecycle(Listener::new(elicitations), transport, lifecycle)
         .await
         .map_err(|error| Failure::Introduction(Box::new(error)))?;
     let tools = list(service.peer(), name).await?;
@@ -121,6 +123,14 @@ impl StdioServer {
     /// # Errors
     /// [`ConnectError`]; no process of the server is left running then.
     pub async fn connect(&self) -> Result<Connection, ConnectError> {
+        self.connect_asked(&Arc::default()).await
+    }
+
+    /// The same, for a server that may ask the person.
+    pub(super) async fn connect_asked(
+        &self,
+        elicitations: &Arc<Elicitations>,
+    ) -> Result<Connection, ConnectError> {
         let command = || self.command.clone();
         let (process, output, input) =
             Process::start(self).map_err(|source| ConnectError::Start {
@@ -130,7 +140,12 @@ impl StdioServer {
         let limit = self.limits.connect;
         let wire = Wire::new(output, input);
         let fault = wire.fault();
-        let introduced = introduce(wire, ClientLifecycleMode::Initialize, &self.name);
+        let introduced = introduce(
+            wire,
+            ClientLifecycleMode::Initialize,
+            &self.name,
+            elicitations,
+        );
         match tokio::time::timeout(limit, introduced).await {
             Ok(Ok((service, tools))) => {
                 let link = Link::Program(process, fault);
@@ -173,8 +188,16 @@ impl HttpServer {
     /// # Errors
     /// [`ConnectError`]
     pub async fn connect(&self) -> Result<Connection, ConnectError> {
+        self.connect_asked(&Arc::default()).await
+    }
+
+    /// The same, for a server that may ask the person.
+    pub(super) async fn connect_asked(
+        &self,
+        elicitations: &Arc<Elicitations>,
+    ) -> Result<Connection, ConnectError> {
         let limit = self.limits.connect;
-        let connected = tokio::time::timeout(limit, self.connect_whenever()).await;
+        let connected = tokio::time::timeout(limit, self.connect_whenever(elicitations)).await;
         connected.unwrap_or_else(|_| {
             Err(ConnectError::TimedOut {
                 server: self.address.clone(),
@@ -183,14 +206,18 @@ impl HttpServer {
         })
     }
 
-    async fn connect_whenever(&self) -> Result<Connection, ConnectError> {
+    async fn connect_whenever(
+        &self,
+        elicitations: &Arc<Elicitations>,
+    ) -> Result<Connection, ConnectError> {
         let client = client(self)?;
         let exchanges = Arc::new(Exchanges::default());
         let introduced = match self.transport {
-            HttpTransport::Streamable => self.introduce(&client, &exchanges).await,
+            HttpTransport::Streamable => self.introduce(&client, &exchanges, elicitations).await,
             HttpTransport::Sse => {
                 let transport = SseTransport::open(client, self, Arc::clone(&exchanges)).await?;
-                introduce(transport, ClientLifecycleMode::Initialize, &self.name).await
+                let handshake = ClientLifecycleMode::Initialize;
+                introduce(transport, handshake, &self.name, elicitations).await
             }
         };
         let (service, tools) = introduced.map_err(|failure| self.error(&failure, &exchanges))?;
@@ -210,6 +237,7 @@ impl HttpServer {
         &self,
         client: &reqwest::Client,
         exchanges: &Arc<Exchanges>,
+        elicitations: &Arc<Elicitations>,
     ) -> Result<Introduced, Failure> {
         let transport = || {
             let watched = Watched::new(client.clone(), self, Arc::clone(exchanges));
@@ -220,14 +248,15 @@ impl HttpServer {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: None,
         };
-        let introduced = introduce(transport(), newest, &self.name).await;
+        let introduced = introduce(transport(), newest, &self.name, elicitations).await;
         let is_left = matches!(
             exchanges.trouble(),
             Some(Trouble::NeedsAuth(_) | Trouble::Unreachable(_))
         );
         match introduced {
             Err(Failure::Introduction(_)) if !is_left => {
-                introduce(transport(), ClientLifecycleMode::Initialize, &self.name).await
+                let handshake = ClientLifecycleMode::Initialize;
+                introduce(transport(), handshake, &self.name, elicitations).await
             }
             introduced => introduced,
         }

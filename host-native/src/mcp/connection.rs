@@ -7,18 +7,23 @@ use std::{
 };
 
 use rmcp::{
-    ClientHandler, Peer, RoleClient,
+    ClientHandler, ErrorData, Peer, RoleClient,
     model::{
-        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject,
-        ReadResourceRequestParams,
+        CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+        Implementation, JsonObject, ReadResourceRequestParams,
     },
-    service::{NotificationContext, RunningService, ServiceError},
+    service::{NotificationContext, RequestContext, RunningService, ServiceError},
 };
 use serde::Serialize;
 use tokio::{sync::Notify, time::Instant};
 use windlass_core::{RawJson, tool::ToolDefinition};
 
-use super::{link::Link, listing::list, stdio::Limits};
+use super::{
+    elicitation::{Elicitation, Elicitations},
+    link::Link,
+    listing::list,
+    stdio::Limits,
+};
 
 /// The minimum interval between two tool listings.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
@@ -54,14 +59,21 @@ struct Shared {
 pub(super) struct Listener {
     config: ClientConfig,
     changed: Arc<Notify>,
+    elicitations: Arc<Elicitations>,
 }
 
 impl Listener {
-    pub(super) fn new() -> Self {
+    /// A server is told that it may ask the person if somebody takes its questions.
+    pub(super) fn new(elicitations: &Arc<Elicitations>) -> Self {
         let client = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
+        let capabilities = match elicitations.are_taken() {
+            true => ClientCapabilities::builder().enable_elicitation().build(),
+            false => ClientCapabilities::default(),
+        };
         Self {
-            config: ClientConfig::new(ClientCapabilities::default(), client),
+            config: ClientConfig::new(capabilities, client),
             changed: Arc::default(),
+            elicitations: Arc::clone(elicitations),
         }
     }
 }
@@ -74,6 +86,14 @@ impl ClientHandler for Listener {
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         // A notification is stored if nobody waits, so no change is missed.
         self.changed.notify_one();
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.elicitations.ask(&request).await)
     }
 }
 
@@ -132,6 +152,11 @@ impl Connection {
                 return tools;
             }
         }
+    }
+
+    /// The next question of the server to the person, once there is one, if it was connected to be asked.
+    pub(super) async fn elicitation(&self) -> Elicitation {
+        self.0.service.service().elicitations.next().await
     }
 
     /// Limits listings to one per second, however often the tools change.

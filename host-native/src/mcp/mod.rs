@@ -13,6 +13,7 @@
 
 mod connecting;
 mod connection;
+mod elicitation;
 mod http_client;
 mod http_server;
 mod id_scanner;

@@ -1,10 +1,14 @@
 //! Configuration of any server outside of this program.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::json;
 use windlass_core::RawJson;
 
-use super::{ConfigError, ConnectError, Connection, HttpServer, StdioServer};
+use super::{
+    ConfigError, ConnectError, Connection, HttpServer, StdioServer, elicitation::Elicitations,
+};
 
 /// A server outside of this program.
 #[derive(Debug, Clone)]
@@ -54,6 +58,17 @@ impl ServerConfig {
             Self::Http(server) => server.kind(),
         };
         RawJson::encode(&json!({ "type": kind })).unwrap_or_else(|_| RawJson::empty_object())
+    }
+
+    /// Connects to it; it may ask the person.
+    pub(super) async fn connect_asked(
+        &self,
+        elicitations: &Arc<Elicitations>,
+    ) -> Result<Connection, ConnectError> {
+        match self {
+            Self::Stdio(server) => server.connect_asked(elicitations).await,
+            Self::Http(server) => server.connect_asked(elicitations).await,
+        }
     }
 
     /// Connects to it.

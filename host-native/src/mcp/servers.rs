@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,7 +19,11 @@ use windlass_engine::{
     mcp::ServerPrompt,
 };
 
-use super::{ConnectError, Connection, ServerConfig, http_server};
+use super::{
+    ConnectError, Connection, ServerConfig,
+    elicitation::{Elicitation, Elicitations},
+    http_server,
+};
 use crate::{credentials::Credentials, host::RunTool as _, redact::Redactor};
 
 /// How long a server may take to list its prompts; the session does not wait longer for commands.
@@ -38,6 +42,38 @@ pub(crate) struct Servers {
     /// Sends notifications of servers to the engine.
     inputs: mpsc::UnboundedSender<Input>,
     all: Mutex<BTreeMap<ConnectionId, Entry>>,
+    /// The questions of servers that the engine has yet to answer.
+    asked: Arc<Asked>,
+}
+
+/// Questions of servers, by the numbers under which the engine knows them.
+#[derive(Default)]
+struct Asked(Mutex<(u64, BTreeMap<u64, Elicitation>)>);
+
+impl Asked {
+    fn all(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Elicitation>)> {
+        // A panic while the lock is held leaves a valid map.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a question until it is answered.
+    fn keep(&self, question: Elicitation) -> ServerEvent {
+        let mut all = self.all();
+        let (last, waiting) = &mut *all;
+        waiting.retain(|_, question| !question.is_given_up());
+        *last += 1;
+        let asked = question.asked.clone();
+        waiting.insert(*last, question);
+        ServerEvent::Elicitation {
+            number: *last,
+            asked,
+        }
+    }
+
+    fn answer(&self, number: u64, answer: &RawJson) {
+        let question = self.all().1.remove(&number);
+        question.into_iter().for_each(|it| it.answer(answer));
+    }
 }
 
 enum Entry {
@@ -61,6 +97,7 @@ impl Servers {
             redactor: Redactor::default(),
             inputs,
             all: Mutex::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -116,8 +153,9 @@ impl Servers {
         let given_up = CancellationToken::new();
         let entry = Entry::Connecting(given_up.clone());
         self.all().insert(number, entry);
+        let elicitations = Arc::new(Elicitations::taken());
         let connected = tokio::select! {
-            connected = server.connect() => connected,
+            connected = server.connect_asked(&elicitations) => connected,
             () = given_up.cancelled() => {
                 self.all().remove(&number);
                 return Outcome::Connected(Err("nobody waits for it any more".to_owned()));
@@ -179,17 +217,29 @@ impl Servers {
         })
     }
 
-    /// Reports changes of a server's tools to the engine from now on.
+    /// Reports changes of a server's tools and its questions to the engine from now on.
     fn listen(&self, number: ConnectionId, connection: Connection) -> JoinHandle<()> {
         let inputs = self.inputs.clone();
+        let asked = Arc::clone(&self.asked);
         tokio::spawn(async move {
-            loop {
-                let tools = ServerEvent::Tools(connection.changed_tools().await);
-                // The engine has ended, so nobody receives it.
-                if inputs.send(Input::Server(number, tools)).is_err() {
-                    return;
+            let tools = async {
+                loop {
+                    let tools = ServerEvent::Tools(connection.changed_tools().await);
+                    // The engine has ended, so nobody receives it.
+                    if inputs.send(Input::Server(number, tools)).is_err() {
+                        return;
+                    }
                 }
-            }
+            };
+            let questions = async {
+                loop {
+                    let question = asked.keep(connection.elicitation().await);
+                    if inputs.send(Input::Server(number, question)).is_err() {
+                        return;
+                    }
+                }
+            };
+            tokio::join!(tools, questions);
         })
     }
 
@@ -238,6 +288,10 @@ impl Servers {
         number: ConnectionId,
         question: Question,
     ) -> Result<RawJson, String> {
+        if let Question::Elicited { number, answer } = question {
+            self.asked.answer(number, &answer);
+            return Ok(RawJson::empty_object());
+        }
         let connection = self.connection(number).ok_or("it is not connected")?;
         match question {
             Question::Call {

@@ -19,6 +19,7 @@ mod contexts;
 mod control;
 mod core_tools;
 mod debugging;
+mod elicitation;
 mod endings;
 #[path = "../guest/mod.rs"]
 mod guest;

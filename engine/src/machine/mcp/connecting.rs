@@ -205,6 +205,9 @@ impl Engine {
                 self.mark_stale();
             }
             ServerEvent::Closed => server.is_closed = true,
+            ServerEvent::Elicitation { number, asked } => {
+                self.elicited(connection, &name, number, &asked);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod agents;
 mod connecting;
+mod elicitation;
 mod message;
 mod plugins;
 mod prompts;
