@@ -13,6 +13,9 @@ pub const INTERRUPTED: &str = "[Request interrupted by user]";
 /// The same for an interrupt during tool calls.
 pub const INTERRUPTED_IN_CALLS: &str = "[Request interrupted by user for tool use]";
 
+/// The result of a call that did not run because the budget was used up before it.
+pub const BUDGET_USED_UP: &str = "The call was not run: the budget is used up.";
+
 /// What stays in the conversation of an interrupted answer on the main thread. A response that breaks off by itself never leaves
 /// anything: it is requested again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up};
 use crate::{
     content::Block,
+    context::interruption::BUDGET_USED_UP,
     effect::{EffectId, Stage},
     hook::{Occurrence, input::StopFailure},
     id::Uuid,
@@ -100,7 +101,7 @@ impl Thread {
                 _ if call.is_running() => {
                     "The call was interrupted while it ran; what it did until then is unknown."
                 }
-                Some(Outcome::MaxBudget(_)) => "The call was not run: the budget is used up.",
+                Some(Outcome::MaxBudget(_)) => BUDGET_USED_UP,
                 _ => "The call was not run: the run was interrupted before it.",
             };
             self.finish_call(shared, index, ToolResult::error(text));

@@ -209,7 +209,7 @@ impl Thread {
         match &merged.permission {
             Some(ruling) if ruling.decision == PermissionDecision::Deny => {
                 let text = format!("A hook denied {}: {}", call.name, ruling.reason);
-                return self.deny(shared, index, &text);
+                return self.deny_by_hook(shared, index, &text);
             }
             Some(ruling) if ruling.decision == PermissionDecision::Defer => {
                 return self.defer(shared, index);

@@ -279,6 +279,18 @@ impl Thread {
     }
 
     pub(super) fn deny(&mut self, shared: &mut Shared, index: usize, text: &str) {
+        self.list_denial(shared, index);
+        self.tell_hooks_of_denial(shared, index, text);
+    }
+
+    /// Ends a call that a hook has denied. Hooks are not told of it: they know.
+    pub(super) fn deny_by_hook(&mut self, shared: &mut Shared, index: usize, text: &str) {
+        self.list_denial(shared, index);
+        self.finish_call(shared, index, ToolResult::error(text));
+    }
+
+    /// Adds a denied call to those that the result lists.
+    fn list_denial(&mut self, shared: &mut Shared, index: usize) {
         let call = &self.run.calls[index];
         let denials = match self.is_main() {
             true => &mut self.run.denials,
@@ -291,7 +303,6 @@ impl Thread {
             tool_use_id: call.id.clone(),
             tool_input: call.input_or_empty(),
         });
-        self.tell_hooks_of_denial(shared, index, text);
     }
 }
 
