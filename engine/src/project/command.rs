@@ -3,11 +3,12 @@
 use windlass_core::{
     initialization::SlashCommand,
     permission::{Rule, RuleError},
-    tools::skill::{LONGEST_TEXT, TextTooLong, within_limit},
+    tools::skill::{TextTooLong, within_limit},
 };
 
+use super::arguments::filled;
 use crate::{
-    frontmatter::{Document, FrontmatterError},
+    frontmatter::{Document, FrontmatterError, Mapping},
     path::TextPath,
     settings::SettingSource,
 };
@@ -32,6 +33,8 @@ pub struct Command {
     pub source: SettingSource,
     /// The plugin that it comes from, whose name precedes its own.
     pub plugin: Option<String>,
+    /// The names of its arguments, in order.
+    arguments: Vec<String>,
     body: String,
 }
 
@@ -67,7 +70,7 @@ pub enum CommandError {
 }
 
 impl Command {
-    /// Parses a command's file: `description`, `argument-hint`, `allowed-tools`, `model`, and its text. `path` is relative to
+    /// Parses a command's file: `description`, `argument-hint`, `allowed-tools`, `model`, `arguments`, and its text. `path` is relative to
     /// the folder of the commands.
     ///
     /// # Errors
@@ -102,6 +105,7 @@ impl Command {
             model: given("model")?.filter(|model| model != "inherit"),
             source,
             plugin: None,
+            arguments: argument_names(&fields)?,
             body: body.to_owned(),
         })
     }
@@ -116,13 +120,11 @@ impl Command {
         }
     }
 
-    /// Expands the command with arguments. `$ARGUMENTS` is replaced by everything after the command's name, `$1`, `$2` … by
-    /// its words (quotes group words), and `$ARGUMENTS[0]` by the first of them. If the text has no such placeholder, the
-    /// arguments are appended.
+    /// Expands the command with arguments ([`filled`]). If its text has no place for them, they are appended.
     #[must_use]
     pub fn invoke(&self, args: &str) -> Invocation {
         let args = args.trim();
-        let filled = filled(&self.body, args).and_then(|(mut text, has_place)| {
+        let filled = filled(&self.body, args, &self.arguments).and_then(|(mut text, has_place)| {
             if !has_place && !args.is_empty() {
                 text.push_str("\n\nARGUMENTS: ");
                 text.push_str(args);
@@ -153,6 +155,13 @@ impl Invocation {
     }
 }
 
+/// The names that a command or skill gives its arguments: a list, or a text of words.
+pub(super) fn argument_names(fields: &Mapping) -> Result<Vec<String>, FrontmatterError> {
+    let listed = fields.list("arguments")?.unwrap_or_default();
+    let words = listed.iter().flat_map(|words| words.split_whitespace());
+    Ok(words.map(ToOwned::to_owned).collect())
+}
+
 /// The command name for a path: its folders and the file name without extension.
 fn name_of(path: &TextPath) -> String {
     let mut names: Vec<&str> = path.names().collect();
@@ -168,75 +177,6 @@ pub(crate) fn invoked(prompt: &str) -> Option<(&str, &str)> {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, args) = rest.split_at(end);
     (!name.is_empty()).then_some((name, args.trim()))
-}
-
-/// Replaces the placeholders in one pass; placeholders inside arguments are not replaced.
-fn filled(body: &str, args: &str) -> Result<(String, bool), TextTooLong> {
-    const ALL: &str = "$ARGUMENTS";
-    let words = words(args);
-    let word = |index: usize| words.get(index).map_or("", String::as_str);
-    let mut out = String::with_capacity(body.len() + args.len());
-    let (mut rest, mut has_place) = (body, false);
-    while let Some(at) = rest.find('$') {
-        out.push_str(&rest[..at]);
-        if out.len() > LONGEST_TEXT {
-            return Err(TextTooLong);
-        }
-        let place = &rest[at..];
-        if let Some(after) = place.strip_prefix(ALL) {
-            has_place = true;
-            let numbered = after
-                .strip_prefix('[')
-                .and_then(|inside| inside.split_once(']'))
-                .and_then(|(number, after)| Some((number.parse::<usize>().ok()?, after)));
-            rest = match numbered {
-                Some((number, after)) => {
-                    out.push_str(word(number));
-                    after
-                }
-                None => {
-                    out.push_str(args);
-                    after
-                }
-            };
-            continue;
-        }
-        let digits = place[1..].bytes().take_while(u8::is_ascii_digit).count();
-        match place[1..=digits].parse::<usize>() {
-            Ok(number @ 1..) => {
-                has_place = true;
-                out.push_str(word(number - 1));
-                rest = &place[1 + digits..];
-            }
-            _ => {
-                out.push('$');
-                rest = &place[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    Ok((out, has_place))
-}
-
-/// Splits arguments into words like a shell: quotes group words.
-pub(crate) fn words(args: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for c in args.chars() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
-            None if c == '"' || c == '\'' => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 fn first_line(body: &str) -> String {

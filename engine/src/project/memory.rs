@@ -1,4 +1,4 @@
-//! Standing instructions: `CLAUDE.md` files and their imports.
+//! Standing instructions: `CLAUDE.md` files, rules, and what they import.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,14 @@ use windlass_core::context::{MemoryFile, MemoryScope};
 
 use super::{
     FileProblem, ProjectPlaces,
+    find::markdown,
     read::{ReadFile, ReadProject},
 };
-use crate::{path::TextPath, settings::SettingSources};
+use crate::{
+    frontmatter::{Document, FrontmatterError},
+    path::TextPath,
+    settings::SettingSources,
+};
 
 /// The maximum depth of nested imports.
 pub const MAX_IMPORT_DEPTH: usize = 5;
@@ -18,6 +23,9 @@ pub const MAX_INSTRUCTION_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum number of imports that are followed, in all files together.
 const MAX_IMPORTS: usize = 2000;
+
+/// The instructions of a folder.
+const OWN_FILES: [&str; 2] = ["CLAUDE.md", ".claude/CLAUDE.md"];
 
 /// Loads the instruction files of the selected sources, the user's first. Project files are read from the working directory
 /// and, in a git repository, from the folders above it up to the repository root, the outermost first.
@@ -41,6 +49,7 @@ pub(super) fn load(
     };
     if let Some(config) = places.config.as_ref().filter(|_| sources.user) {
         reading.read(&config.join("CLAUDE.md"), MemoryScope::User);
+        reading.read_rules(&config.join("rules"), MemoryScope::User);
     }
     let root = repository(&places.cwd, reader);
     let folders: Vec<TextPath> = places
@@ -48,10 +57,21 @@ pub(super) fn load(
         .ancestors()
         .take_while(|folder| folder.starts_with(&root))
         .collect();
+    // Those of other agents count where nobody has written any for this one.
+    let has_own = |folder: &TextPath| {
+        OWN_FILES
+            .iter()
+            .any(|name| reader.exists(&folder.join(name)))
+    };
+    let takes_others = sources.project && !folders.iter().any(has_own);
     for folder in folders.iter().rev() {
+        if takes_others {
+            reading.read(&folder.join("AGENTS.md"), MemoryScope::Project);
+        }
         if sources.project {
             reading.read(&folder.join("CLAUDE.md"), MemoryScope::Project);
             reading.read(&folder.join(".claude/CLAUDE.md"), MemoryScope::Project);
+            reading.read_rules(&folder.join(".claude/rules"), MemoryScope::Project);
         }
         if sources.local {
             reading.read(&folder.join("CLAUDE.local.md"), MemoryScope::Local);
@@ -84,11 +104,24 @@ struct Named<'a> {
     scope: MemoryScope,
     folders: &'a [TextPath],
     depth: usize,
+    /// Whether fields may stand at its head, which say what files it is about.
+    is_rule: bool,
 }
 
 impl Reading<'_> {
     /// Reads a file, if it exists, and its imports.
     fn read(&mut self, path: &TextPath, scope: MemoryScope) {
+        self.read_file(path, scope, false);
+    }
+
+    /// Reads the rules in a folder and the folders below it.
+    fn read_rules(&mut self, folder: &TextPath, scope: MemoryScope) {
+        for path in markdown(self.reader, folder, self.problems) {
+            self.read_file(&path, scope, true);
+        }
+    }
+
+    fn read_file(&mut self, path: &TextPath, scope: MemoryScope, is_rule: bool) {
         let folders: Vec<TextPath> = match (scope, path.parent()) {
             (MemoryScope::Project | MemoryScope::Local, Some(own)) => {
                 vec![self.places.cwd.clone(), own]
@@ -100,6 +133,7 @@ impl Reading<'_> {
             scope,
             folders: &folders,
             depth: 0,
+            is_rule,
         });
     }
 
@@ -123,11 +157,18 @@ impl Reading<'_> {
         };
         self.bytes_left = left;
         self.seen.insert(file.real);
-        let imports = imports(&file.text);
+        let text = match named.is_rule {
+            true => match rule(&file.text) {
+                Ok(text) => text,
+                Err(error) => return self.leave_out(named.path, error.to_string()),
+            },
+            false => file.text,
+        };
+        let imports = imports(&text);
         self.files.push(MemoryFile {
             path: named.path.to_string(),
             scope: named.scope,
-            text: file.text,
+            text,
         });
         for import in imports {
             let Some(left) = self.imports_left.checked_sub(1) else {
@@ -139,6 +180,7 @@ impl Reading<'_> {
                 self.follow(&Named {
                     path: &target,
                     depth: named.depth + 1,
+                    is_rule: false,
                     ..*named
                 });
             }
@@ -163,6 +205,24 @@ impl Reading<'_> {
             None => Some(from.parent()?.join(import)),
         }
     }
+}
+
+/// The text of a rule. If it is about certain files (`paths`), the text says so: the model is told from the start, not only
+/// once it reads such a file.
+fn rule(text: &str) -> Result<String, FrontmatterError> {
+    let file = Document::parse(text)?;
+    let paths = match &file.front {
+        Some(fields) => fields.list("paths")?.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let body = file.body.trim();
+    Ok(match paths.is_empty() {
+        true => body.to_owned(),
+        false => format!(
+            "(Only about files that match {}.)\n\n{body}",
+            paths.join(", ")
+        ),
+    })
 }
 
 /// The paths after an `@` at the beginning of a word, outside of code.

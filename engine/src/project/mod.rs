@@ -6,7 +6,8 @@
 //! | commands | `commands/**/*.md` | `.claude/commands/**/*.md` |
 //! | skills | `skills/*/SKILL.md` | `.claude/skills/*/SKILL.md` |
 //! | output styles | `output-styles/*.md` | `.claude/output-styles/*.md` |
-//! | instructions | `CLAUDE.md` | `CLAUDE.md`, `.claude/CLAUDE.md`; `CLAUDE.local.md` with the source *local* |
+//! | instructions | `CLAUDE.md` | `CLAUDE.md`, `.claude/CLAUDE.md`, or where there is neither `AGENTS.md`; `CLAUDE.local.md` with the source *local* |
+//! | rules | `rules/**/*.md` | `.claude/rules/**/*.md` |
 //!
 //! Plugins have the same folders in their own; what is in them is named `plugin:name` ([`plugin`](crate::plugin)).
 //!
@@ -21,6 +22,7 @@
 //! entries of each are visited.
 
 mod agent;
+mod arguments;
 mod command;
 mod find;
 mod ignored;
@@ -42,7 +44,7 @@ use windlass_core::{
     tools::skill::Skill,
 };
 
-pub(crate) use self::command::{invoked, words};
+pub(crate) use self::{arguments::words, command::invoked};
 pub use self::{
     agent::{AgentFileError, AgentFileProblem, parse_agent_file},
     command::{Command, CommandError, Invocation},

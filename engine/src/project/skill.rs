@@ -5,13 +5,14 @@ use windlass_core::{
     tools::skill::Skill,
 };
 
+use super::{arguments::spelled_out, command::argument_names};
 use crate::frontmatter::{Document, FrontmatterError};
 
 /// The maximum length of a name, in bytes.
 const LONGEST_NAME: usize = 64;
 
 /// Parses a `SKILL.md`: `name` (by default `folder`, the name of its folder), `description`, `allowed-tools`,
-/// `argument-hint`, `disable-model-invocation`, `user-invocable`. Other fields are ignored.
+/// `argument-hint`, `arguments`, `disable-model-invocation`, `user-invocable`. Other fields are ignored.
 ///
 /// # Errors
 /// [`SkillFileError`] naming the field; nothing of the file is used.
@@ -29,12 +30,13 @@ pub fn parse_skill_file(text: &str, folder: &str) -> Result<Skill, SkillFileErro
     let allowed = fields.list("allowed-tools")?.unwrap_or_default();
     let allowed_tools: Result<Vec<Rule>, RuleError> =
         allowed.iter().map(|rule| Rule::parse(rule)).collect();
+    let arguments = argument_names(&fields)?;
     Ok(Skill {
         argument_hint: given("argument-hint")?,
         allowed_tools: allowed_tools.map_err(|e| SkillFileError::Rule(e.at("allowed-tools")))?,
         for_model: !fields.flag("disable-model-invocation")?.unwrap_or(false),
         for_person: fields.flag("user-invocable")?.unwrap_or(true),
-        ..Skill::new(name, description, file.body.trim())
+        ..Skill::new(name, description, spelled_out(file.body.trim(), &arguments))
     })
 }
 

@@ -177,7 +177,7 @@ fn conf_9_a_prompt_that_begins_with_a_command_becomes_its_text() {
     let world = World::new();
     world.put(
         "project/.claude/commands/fix.md",
-        "---\ndescription: Fixes an issue\nargument-hint: [issue] [priority]\nallowed-tools: Bash(git add:*), Read\nmodel: haiku\n---\nFix $1 with $2, all: $ARGUMENTS, $3, costs $$ and $x.\n",
+        "---\ndescription: Fixes an issue\nargument-hint: [issue] [priority]\nallowed-tools: Bash(git add:*), Read\nmodel: haiku\narguments: issue\n---\nFix $issue with $1, all: $ARGUMENTS, $2, costs $$ and $x.\n",
     );
     world.put(
         "project/.claude/commands/frontend/test.md",
@@ -189,7 +189,7 @@ fn conf_9_a_prompt_that_begins_with_a_command_becomes_its_text() {
     let fix = found.expand("/fix 12 \"very high\"").unwrap();
     assert_eq!(
         fix.text,
-        "Fix 12 with very high, all: 12 \"very high\", , costs $$ and $x."
+        "Fix 12 with very high, all: 12 \"very high\", $2, costs $$ and $x."
     );
     assert_eq!(
         (fix.allowed_tools.len(), fix.model.as_deref()),
@@ -198,10 +198,10 @@ fn conf_9_a_prompt_that_begins_with_a_command_becomes_its_text() {
     // A placeholder inside an argument is not replaced.
     assert!(
         found
-            .expand("/fix $2 b")
+            .expand("/fix $1 b")
             .unwrap()
             .text
-            .starts_with("Fix $2 with b")
+            .starts_with("Fix $1 with b")
     );
     let test = found.expand("  /frontend:test only this\n").unwrap();
     assert_eq!(
@@ -500,14 +500,14 @@ fn a_folder_without_end_is_searched_so_far_and_named() {
     let disk = Disk { listed: 0.into() };
     let places = World::new().places();
     let files = places.load(SettingSources::parse("project").unwrap(), &[], &disk);
-    // Agents, commands and styles; skills are searched one folder deep.
-    assert_eq!(disk.listed.get(), 3 * (MAX_ENTRIES + 1) + 300);
+    // Agents, commands, styles and rules; skills are searched one folder deep.
+    assert_eq!(disk.listed.get(), 4 * (MAX_ENTRIES + 1) + 300);
     let mut named: Vec<_> = (files.problems.iter())
         .filter(|it| it.problem.contains("more than 10000 files and folders"))
         .map(|it| it.path.as_str())
         .collect();
     named.sort_unstable();
-    let wanted = ["agents", "commands", "output-styles"];
+    let wanted = ["agents", "commands", "output-styles", "rules"];
     let wanted = wanted.map(|name| format!("/project/.claude/{name}"));
     assert_eq!(named, wanted);
     assert_eq!(files.problems.len(), wanted.len());
@@ -616,4 +616,38 @@ fn conf_3_what_a_plugin_brings_is_named_after_it_and_stays_in_its_folder() {
     assert_eq!(found.expand("/fix").unwrap().text, "Fix of the user.");
     let hooks_hear = found.expansion("/lint:fix it").unwrap();
     assert_eq!(hooks_hear.command_source.as_deref(), Some("plugin"));
+}
+
+#[test]
+fn ctx_6_rules_follow_the_instructions_of_their_folder() {
+    let world = World::new();
+    world.put("project/CLAUDE.md", "project");
+    world.put("project/.claude/rules/style.md", "Be brief.");
+    let about = "---\npaths:\n  - src/**/*.ts\n  - \"*.tsx\"\n---\nUse types.\n";
+    world.put("project/.claude/rules/web/types.md", about);
+    world.put("project/.claude/rules/bad.md", "---\npaths: [\n---\nx");
+    world.put("user/rules/mine.md", "Mine.");
+    assert_eq!(
+        world.memory("user,project"),
+        [
+            "Mine.",
+            "project",
+            "Be brief.",
+            "(Only about files that match src/**/*.ts, *.tsx.)\n\nUse types."
+        ]
+    );
+    assert_eq!(world.memory("user"), ["Mine."]);
+    let problems = world.load("project").problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].path.as_str().ends_with("rules/bad.md"));
+}
+
+#[test]
+fn ctx_6_instructions_for_other_agents_count_where_there_are_no_others() {
+    let world = World::new();
+    world.put("project/AGENTS.md", "for anybody");
+    assert_eq!(world.memory("project"), ["for anybody"]);
+    assert_eq!(world.memory("user,local"), [""; 0]);
+    world.put("project/.claude/CLAUDE.md", "for this one");
+    assert_eq!(world.memory("project"), ["for this one"]);
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_core::{
     RawJson, Spec,
     context::OutputStyle,
-    permission::{Layer, Layered, Source},
+    permission::{Layer, Layered, Rule, RuleName, Source},
 };
 
 pub use self::brought::{Brought, BroughtKind};
@@ -152,6 +152,9 @@ impl ProjectConfig {
             false => self.project.without_grants_of(&self.folder),
         };
         if self.runs_programs {
+            if !self.is_trusted {
+                warnings.extend(unapplied(&spec.policy.permissions.rules.untrusted));
+            }
             warnings.extend(grants.iter().map(|name| {
                 format!(
                     "nobody has trusted this folder, so what /{name} asks for is not allowed by it"
@@ -335,4 +338,18 @@ impl ProjectConfig {
         }
         Ok(servers)
     }
+}
+
+/// What to say of the rules of a folder that do not apply for lack of trust.
+fn unapplied(rules: &[Rule]) -> Option<String> {
+    let names: Vec<String> = rules
+        .iter()
+        .map(|rule| RuleName::from(rule).to_string())
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "nobody has trusted this folder, so its settings do not allow {}: `windlass --trust` there trusts it, --allowedTools allows a tool for once",
+            names.join(", ")
+        )
+    })
 }
