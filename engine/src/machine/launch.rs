@@ -56,6 +56,8 @@ pub struct Launch {
     pub needs_prompt_tool: bool,
     /// The reader of state frames.
     pub states: StateFrames,
+    /// Whether prompts may be suggested, where they are asked for.
+    pub suggests: bool,
     /// Whether file checkpoints are enabled.
     pub file_checkpoints: bool,
     /// How long background tasks may continue after the input has ended, in milliseconds; `None` for no limit.
@@ -96,6 +98,7 @@ impl Launch {
             has_person: true,
             needs_prompt_tool: false,
             states: StateFrames::default(),
+            suggests: true,
             file_checkpoints: false,
             background_ceiling_ms: None,
             last_hooks_ms: 1_500,

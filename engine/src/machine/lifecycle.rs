@@ -123,6 +123,7 @@ impl Engine {
         let id = self.session_id;
         let seed = self.session_seed();
         let goes_on = matches!(self.before.first(), Some(SessionInput::Resumed { .. }));
+        let is_resumed = self.resumed.is_some();
         let kept = match self.resumed.take() {
             resumed if goes_on => match restored(spec, resumed.as_ref()) {
                 Ok(session) => Kept::Plain(Box::new(session)),
@@ -145,6 +146,9 @@ impl Engine {
             }
         };
         let mut session = Running::new(kept, prepared);
+        if is_resumed {
+            session = session.going_on();
+        }
         self.route(&mut session);
         // A session that goes on in the middle of a turn has been told.
         let told = match goes_on {

@@ -36,6 +36,7 @@ mod program;
 mod prompts;
 mod questions;
 mod queue;
+mod responses;
 mod routes;
 mod running;
 mod session;
@@ -57,7 +58,7 @@ use windlass_core::{
 use self::{
     config::Prepared, hooks::EndHooks, log::TranscriptLog, mcp::ServerTable,
     opening::ResumedSession, outbox::Outbox, pending::Pending, questions::Questions,
-    running::Running, shutdown::Shutdown, state::Step,
+    responses::Responses, running::Running, shutdown::Shutdown, state::Step,
 };
 pub use self::{
     config::{
@@ -144,8 +145,8 @@ pub struct Engine {
     is_blocked: bool,
     /// Inputs that wait, in order.
     inbox: VecDeque<Arrived>,
-    /// The HTTP status of the model server's last response, if there was one.
-    http_status: Option<u16>,
+    /// What is known of the model server's last responses.
+    responses: Responses,
     /// The output files of background commands, by the calls that started them.
     output_files: BTreeMap<String, String>,
 }
@@ -196,7 +197,7 @@ impl Engine {
             pending: BTreeMap::new(),
             is_blocked: true,
             inbox: VecDeque::new(),
-            http_status: None,
+            responses: Responses::default(),
             output_files: BTreeMap::new(),
             ids,
             launch,

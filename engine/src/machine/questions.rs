@@ -6,6 +6,7 @@ use windlass_core::{
     EffectId, Millis, RawJson,
     effect::{Answer, PermissionRequest, PermissionResponse},
     hook::{HookAnswer, HookCall},
+    message::PermissionDenial,
     permission::Destination,
 };
 
@@ -43,8 +44,8 @@ struct Open {
 /// The purpose of a request.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// Decide whether a call may run; holds a description of the call.
-    Permission(EffectId, String),
+    /// Decide whether this call may run.
+    Permission(EffectId, Box<PermissionDenial>),
     /// Run a hook callback of the session, or one for its end.
     Hook {
         id: EffectId,
@@ -198,7 +199,8 @@ impl Engine {
                 self.note_end(Topic::Hooks, &what, asked_at, "was cancelled");
             }
             Purpose::Server(message) => self.call_given_up(&message),
-            Purpose::Permission(..) | Purpose::Elicitation(..) => {}
+            Purpose::Permission(_, call) => self.outbox.frames.undecided(*call),
+            Purpose::Elicitation(..) => {}
         }
         self.answer_session(id, Answer::Cancelled);
         true
@@ -206,7 +208,9 @@ impl Engine {
 
     fn has_answer(&mut self, purpose: Purpose, answer: Result<RawJson, NoAnswer>) {
         match purpose {
-            Purpose::Permission(id, what) => self.permission_answered(id, &what, answer),
+            Purpose::Permission(id, call) => {
+                self.permission_answered(id, &described(&call), answer);
+            }
             Purpose::Hook {
                 id,
                 event,
@@ -236,10 +240,16 @@ impl Engine {
 
     /// Asks whether a call may run.
     pub(super) fn ask_permission(&mut self, id: EffectId, request: PermissionRequest) {
-        let what = format!("{} {}", request.tool_name, request.tool_use_id);
-        self.note(Topic::Permissions, || format!("{what} is asked about"));
+        let call = PermissionDenial {
+            tool_name: request.tool_name.clone(),
+            tool_use_id: request.tool_use_id.clone(),
+            tool_input: request.input.clone(),
+        };
+        self.note(Topic::Permissions, || {
+            format!("{} is asked about", described(&call))
+        });
         let request = SdkRequest::can_use_tool(request);
-        self.ask(&request, Purpose::Permission(id, what));
+        self.ask(&request, Purpose::Permission(id, Box::new(call)));
     }
 
     fn permission_answered(&mut self, id: EffectId, what: &str, answer: Result<RawJson, NoAnswer>) {
@@ -319,6 +329,11 @@ impl Engine {
         let ms = self.now.mono.since(since);
         self.note(topic, || format!("{what} {how} after {ms} ms"));
     }
+}
+
+/// A call as the debug log names it.
+fn described(call: &PermissionDenial) -> String {
+    format!("{} {}", call.tool_name, call.tool_use_id)
 }
 
 /// Whether a destination is a file.

@@ -14,6 +14,7 @@ use windlass_core::{
     effect::{Answer, PermissionRequest, Stage},
     hook::HookCall,
     journal::Recorder,
+    permission::Mode,
     tool::{Access, ToolCall, ToolDefinition},
 };
 
@@ -54,6 +55,9 @@ pub(super) struct Running {
     /// Calls that wait for the resources of servers.
     pub(super) resource_calls: BTreeMap<EffectId, ResourceCall>,
     told_of_the_end: bool,
+    /// Whether a prompt before the current one has been answered, here or before the session was taken up.
+    has_answered: bool,
+    is_answered: bool,
 }
 
 /// A call or hook that is waiting to run.
@@ -140,7 +144,26 @@ impl Running {
             has_changed: false,
             resource_calls: BTreeMap::new(),
             told_of_the_end: false,
+            has_answered: false,
+            is_answered: false,
         }
+    }
+
+    /// It goes on with a conversation that has answers.
+    pub(super) fn going_on(mut self) -> Self {
+        self.is_answered = true;
+        self
+    }
+
+    /// A turn has its result.
+    pub(super) fn turn_ended(&mut self) {
+        self.has_answered = std::mem::replace(&mut self.is_answered, true);
+    }
+
+    /// Whether it may suggest what the user says next. After a single answer there is little to go by, and many conversations
+    /// have no more; in plan mode the next thing said is about the plan.
+    pub(super) fn may_suggest(&self) -> bool {
+        self.has_answered && self.core_session().mode() != Mode::Plan
     }
 
     /// Read access to the session.

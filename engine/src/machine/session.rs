@@ -2,7 +2,7 @@
 
 use windlass_core::{
     EffectId, Input as SessionInput, Message, Output as SessionOutput,
-    effect::{Answer, Effect as SessionEffect, Stage},
+    effect::{Answer, Effect as SessionEffect, HttpFailure, HttpFailureKind, Stage},
     hook::HookCall,
     message::{SystemMessage, TaskKind, TaskStarted},
     tool::{ToolCall, ToolResult},
@@ -41,10 +41,6 @@ impl Engine {
         if self.end_hook_answered(id, &answer) {
             return;
         }
-        if let Answer::HttpHead { status, .. } = &answer {
-            // A response that breaks off later has no error status.
-            self.http_status = Some(*status).filter(|status| *status >= 400);
-        }
         self.answer_session(id, answer);
     }
 
@@ -81,6 +77,9 @@ impl Engine {
         let Some(input) = session.next_input(is_finishing) else {
             return false;
         };
+        if let SessionInput::Answer(id, answer) = &input {
+            self.responses.heard(*id, answer, self.now.mono);
+        }
         if let Err(fault) = session.handle(self.now, input) {
             self.session_failed(fault);
         }
@@ -157,13 +156,24 @@ impl Engine {
                 self.make_transcript(id);
             }
             SessionEffect::CallTool(call) => self.call_tool(id, call),
+            SessionEffect::Http(_) if id.stage == Stage::Suggestion && !self.may_suggest() => {
+                let failure = HttpFailure::new(HttpFailureKind::Refused, "no suggestion is due");
+                self.answer_session(id, Answer::HttpFailed(failure));
+            }
             effect => {
                 if matches!(effect, SessionEffect::Http(_)) {
-                    self.http_status = None;
+                    self.responses.asked(id, self.now.mono);
+                    self.outbox.say(Frames::begun);
                 }
                 self.perform(id, effect);
             }
         }
+    }
+
+    /// Whether the model may be asked what the user says next. A program that embeds the engine asks for every answer.
+    fn may_suggest(&self) -> bool {
+        let is_due = self.session.as_ref().is_some_and(Running::may_suggest);
+        !self.asks_in_lines() || is_due && self.launch.suggests
     }
 
     /// Runs a hook: callbacks are requests to the SDK, all other hooks are performed by the host.
@@ -290,6 +300,9 @@ impl Engine {
                 self.begin_checkpoint(uuid);
             }
             Message::Result(result) => {
+                if let Some(session) = &mut self.session {
+                    session.turn_ended();
+                }
                 let before = self.outbox.frames.cost_state();
                 let after = before.after(result);
                 let spent = Some(&after).filter(|after| after.spent != before.spent);
@@ -340,8 +353,18 @@ impl Engine {
         if !matches!(message, Message::StreamEvent(_)) {
             self.note(Topic::Session, || noted(&message));
         }
+        match &message {
+            Message::System(SystemMessage::Init(_)) => self.responses.turn_begins(self.now.mono),
+            Message::Assistant(_) | Message::StreamEvent(_) => self.responses.shown(self.now.mono),
+            _ => {}
+        }
         let facts = Facts {
-            http_status: self.http_status,
+            http_status: self.responses.status(),
+            request_id: match &message {
+                Message::Assistant(_) => self.responses.request_id().map(str::to_owned),
+                _ => None,
+            },
+            timing: self.responses.timing(),
             at: Some(self.now.wall),
             queued: 0,
         };

@@ -2,13 +2,16 @@
 
 use serde_json::{Map, Value, json};
 use windlass_core::{
-    Message,
     message::{ResultMessage, ResultSubtype},
     provider::StopReason,
 };
 
-use super::{Facts, Frames, turn::QueuedPrompt, with};
-use crate::transcript::CostState;
+use super::{
+    Facts, Frames,
+    measured::{ResultFrame, Timing},
+    turn::QueuedPrompt,
+};
+use crate::{protocol::line::to_line, transcript::CostState};
 
 /// The error with which a session reports an interrupt.
 const INTERRUPTED: &str = "interrupted";
@@ -22,6 +25,9 @@ pub(super) struct Ending {
     pub(super) api_error_status: Option<Value>,
     pub(super) is_wake: bool,
     pub(super) was_cut: bool,
+    pub(super) timing: Timing,
+    /// The tokens that were written to the cache for an hour.
+    pub(super) kept_an_hour: u64,
     /// The number of prompts that wait behind it.
     pub(super) queued: usize,
 }
@@ -33,6 +39,8 @@ impl Frames {
         let mut ending = Ending {
             is_wake: turn.is_wake,
             queued: facts.queued,
+            timing: facts.timing,
+            kept_an_hour: turn.kept_an_hour,
             ..Ending::default()
         };
         let interrupted = result.subtype == ResultSubtype::ErrorDuringExecution
@@ -44,6 +52,12 @@ impl Frames {
             self.turn.stream = std::mem::take(&mut turn.stream);
             lines.extend(self.close_stream());
             ending.was_cut = true;
+            let undecided = std::mem::take(&mut turn.undecided).into_iter();
+            let denials = &mut result.permission_denials;
+            for denial in undecided {
+                let is_new = (denials.iter()).all(|it| it.tool_use_id != denial.tool_use_id);
+                denials.extend(is_new.then_some(denial));
+            }
             ending.terminal_reason = Some(match turn.cut_in_calls {
                 true => "aborted_tools",
                 false => "aborted_streaming",
@@ -133,6 +147,7 @@ impl Frames {
                 ending.api_error_status.unwrap_or_default(),
             );
         }
+        set("subagent_stats", json!(self.subagents));
         set("result_index", self.results.into());
         set("queued_turn_count", ending.queued.into());
         self.results = self.results.saturating_add(1);
@@ -154,18 +169,19 @@ impl Frames {
         } else if ending.is_wake {
             set("origin", json!({"kind": "task-notification"}));
         }
-        let result = with(&Message::Result(result), more);
+        let is_success = result.subtype == ResultSubtype::Success && !result.is_error;
+        ending.timing.fields(is_success, &mut more);
+        let result = to_line(&ResultFrame::new(&result, ending.kept_an_hour, more));
         let state = if ending.was_cut {
             "cancelled"
         } else {
             "completed"
         };
         // Only a state frame may follow an error result, so these come before the result.
-        let mut lines: Vec<String> = ending
-            .prompts
-            .iter()
-            .filter_map(|prompt| self.lifecycle(prompt, state))
-            .collect();
+        let mut lines = self.begun();
+        for prompt in &ending.prompts {
+            lines.extend(self.lifecycle(prompt, state));
+        }
         lines.push(result);
         lines
     }

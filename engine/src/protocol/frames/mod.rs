@@ -3,7 +3,10 @@
 //! [`Frames`] is told about events (a prompt is accepted, the session sends a message, a permission question is open) and
 //! returns the lines to write, in order. It has no other inputs, so a conversation can be tested as data.
 
+mod api_error;
+mod conversation;
 mod ending;
+mod measured;
 mod own;
 mod stream;
 mod task;
@@ -14,17 +17,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use windlass_core::{
-    Message, RawJson, Seeded, SessionId, UnixMillis,
-    content::Block,
-    context::{CompactionTrigger, interruption::INTERRUPTED_IN_CALLS},
-    message::{AssistantMessage, SystemMessage, UserMessage},
+    Message, Seeded, SessionId, UnixMillis,
+    context::CompactionTrigger,
+    message::{SystemMessage, UserMessage},
 };
 
-pub use self::{own::LocalCommand, turn::QueuedPrompt};
-use self::{task::RunningAgent, turn::Turn};
+use self::{measured::SubagentStats, task::RunningAgent, turn::Turn};
+pub use self::{measured::Timing, own::LocalCommand, turn::QueuedPrompt};
 pub use super::CAPABILITIES;
 use super::line::to_line;
-use crate::{block_uuid, transcript::CostState};
+use crate::transcript::CostState;
 
 /// The status with which a model server reports that it is overloaded.
 const OVERLOADED: u16 = 529;
@@ -53,10 +55,14 @@ pub struct FrameSettings {
 }
 
 /// Facts that accompany a message and are known only to the host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The HTTP status of the model server's last response, if there was one.
+    /// The HTTP status of the model server's response, if it was an error.
     pub http_status: Option<u16>,
+    /// The id that the model server gave its response.
+    pub request_id: Option<String>,
+    /// How long the turn has taken so far.
+    pub timing: Timing,
     /// The time of the message.
     pub at: Option<UnixMillis>,
     /// The number of prompts that no turn has taken in yet.
@@ -91,6 +97,10 @@ pub struct Frames {
     results: u64,
     /// What the session has cost so far, for results that do not come from a run.
     total: CostState,
+    /// The `init` of a turn whose prompt is still with hooks: it follows them.
+    init: Option<String>,
+    /// The agents of the session.
+    subagents: SubagentStats,
 }
 
 /// A message with additional fields.
@@ -117,6 +127,8 @@ impl Frames {
             failed: false,
             results: 0,
             total: CostState::default(),
+            init: None,
+            subagents: SubagentStats::default(),
         }
     }
 
@@ -176,6 +188,20 @@ impl Frames {
 
     /// Frames for a message of the session.
     pub fn message(&mut self, message: Message, facts: Facts) -> Vec<String> {
+        let mut lines = match is_of_hooks(&message) {
+            true => Vec::new(),
+            false => self.begun(),
+        };
+        lines.extend(self.frames_of(message, facts));
+        lines
+    }
+
+    /// The `init` frame of the turn, if it waits for the hooks that its prompt is with.
+    pub fn begun(&mut self) -> Vec<String> {
+        self.init.take().into_iter().collect()
+    }
+
+    fn frames_of(&mut self, message: Message, facts: Facts) -> Vec<String> {
         match message {
             Message::Assistant(assistant) => self.assistant(assistant, facts),
             Message::User(user) => self.user(user, facts),
@@ -225,76 +251,10 @@ impl Frames {
         };
     }
 
-    /// Creates one frame for each content block, as the official engine does.
-    fn assistant(&mut self, mut assistant: AssistantMessage, facts: Facts) -> Vec<String> {
-        let mut more = Map::new();
-        if assistant.error.is_some() {
-            // The prefix by which applications recognise such an answer.
-            for block in &mut assistant.message.content {
-                if let Block::Text { text, .. } = Block::from_raw(block.clone()) {
-                    *block = Block::text(&format!("API Error: {text}")).to_raw();
-                }
-            }
-            more.insert("is_api_error_message".to_owned(), true.into());
-            if let Some(status) = facts.http_status {
-                more.insert("api_error_status".to_owned(), status.into());
-            }
-        }
-        let on_main = assistant.parent_tool_use_id.is_none();
-        if on_main {
-            self.turn.assistant(&assistant);
-            let uuids = self.turn.given_uuids();
-            if !self.turn.has_answered && !uuids.is_empty() {
-                more.insert("user_message_uuid".to_owned(), json!(uuids[0]));
-                more.insert("user_message_uuids".to_owned(), json!(uuids));
-            }
-            self.turn.has_answered = true;
-        }
-        let of_agent = self.said_by(assistant.parent_tool_use_id.as_deref(), facts);
-        let blocks = assistant.message.content.len();
-        let mut lines = Vec::with_capacity(blocks);
-        for (index, block) in assistant.message.content.iter().enumerate() {
-            let mut frame = assistant.clone();
-            // Only the last block of an aborted response is incomplete.
-            frame.aborted &= index + 1 == blocks;
-            frame.uuid = block_uuid(assistant.uuid, index);
-            frame.message.content = vec![block.clone()];
-            if assistant.error.is_none() {
-                // The final values are part of the result.
-                frame.message.stop_reason = None;
-                frame.message.stop_sequence = None;
-            }
-            let mut more = std::mem::take(&mut more);
-            more.extend(of_agent.clone());
-            lines.push(with(&Message::Assistant(frame), more));
-        }
-        lines
-    }
-
-    fn user(&mut self, mut user: UserMessage, facts: Facts) -> Vec<String> {
-        let mut more = Map::new();
-        if let Some((call, mut result)) = tool_result(&user) {
-            if user.parent_tool_use_id.is_none()
-                && self.turn.answered(&call)
-                && let Some(blocks) = as_blocks(&mut user)
-            {
-                result = blocks;
-            }
-            if user.tool_use_result.is_none() {
-                more.insert("tool_use_result".to_owned(), result);
-            }
-        }
-        if user.parent_tool_use_id.is_none() && !user.is_replay {
-            self.turn.user_frames += 1;
-            self.turn.cut_in_calls |= is_text(&user, INTERRUPTED_IN_CALLS);
-        }
-        more.extend(self.said_by(user.parent_tool_use_id.as_deref(), facts));
-        vec![with(&Message::User(user), more)]
-    }
-
     /// Frames for a prompt that enters the conversation.
     pub fn taken_in(&mut self, prompt: QueuedPrompt, mut user: UserMessage) -> Vec<String> {
-        let mut lines: Vec<String> = self.lifecycle(&prompt, "started").into_iter().collect();
+        let mut lines = self.begun();
+        lines.extend(self.lifecycle(&prompt, "started"));
         if self.settings.replay {
             user.is_replay = true;
             let mut more = Map::new();
@@ -311,10 +271,10 @@ impl Frames {
         match system {
             SystemMessage::Init(init) => {
                 self.session_id = init.session_id;
-                let mut lines = self.running();
+                let lines = self.running();
                 self.begin_turn(facts.queued);
                 let more = json!({"capabilities": CAPABILITIES});
-                lines.push(with(&system_of(SystemMessage::Init(init)), fields(more)));
+                self.init = Some(with(&system_of(SystemMessage::Init(init)), fields(more)));
                 lines
             }
             SystemMessage::TaskStarted(task) => self.task_started(task),
@@ -339,6 +299,19 @@ impl Frames {
             }
         }
     }
+}
+
+/// Whether a message tells of hooks, which may be those that a prompt is with.
+fn is_of_hooks(message: &Message) -> bool {
+    let Message::System(message) = message else {
+        return false;
+    };
+    matches!(
+        message,
+        SystemMessage::HookStarted(_)
+            | SystemMessage::HookProgress(_)
+            | SystemMessage::HookResponse(_)
+    )
 }
 
 fn system_of(message: SystemMessage) -> Message {
@@ -373,70 +346,6 @@ fn with_replaced(message: &Message, more: Map<String, Value>) -> String {
     let mut frame = fields(serde_json::to_value(message).unwrap_or_default());
     frame.extend(more);
     to_line(&frame)
-}
-
-/// The call that a user message answers, and the value for applications if the tool gives no structured one: the content, or
-/// the error as text.
-fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
-    #[derive(serde::Deserialize)]
-    struct Block {
-        tool_use_id: String,
-        #[serde(default)]
-        content: Option<RawJson>,
-        #[serde(default)]
-        is_error: bool,
-    }
-    let [block] = user.message.content.as_slice() else {
-        return None;
-    };
-    let block: Block = block.decode().ok()?;
-    let content: Value = block
-        .content
-        .and_then(|raw| raw.decode().ok())
-        .unwrap_or_default();
-    let result = match block.is_error {
-        true => format!("Error: {}", words_of(&content)).into(),
-        false => content,
-    };
-    Some((block.tool_use_id, result))
-}
-
-/// Whether a user message consists of exactly this text.
-fn is_text(user: &UserMessage, text: &str) -> bool {
-    let says = |block: &RawJson| Block::from_raw(block.clone()) == Block::text(text);
-    matches!(user.message.content.as_slice(), [block] if says(block))
-}
-
-/// Converts the content of a result to a list of blocks and returns it, because results of MCP servers are always lists.
-/// `None` if it is a list already, or an error text.
-fn as_blocks(user: &mut UserMessage) -> Option<Value> {
-    let [block] = user.message.content.as_mut_slice() else {
-        return None;
-    };
-    let mut fields: Map<String, Value> = block.decode().ok()?;
-    let text = match fields.get("content")? {
-        Value::String(text) if fields.get("is_error") != Some(&Value::Bool(true)) => text,
-        _ => return None,
-    };
-    let blocks = json!([{"type": "text", "text": text}]);
-    fields.insert("content".to_owned(), blocks.clone());
-    *block = RawJson::encode(&fields).ok()?;
-    Some(blocks)
-}
-
-/// The texts in the content of a result.
-fn words_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks
-                .iter()
-                .filter_map(|block| block["text"].as_str())
-                .collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
-    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ impl Frames {
 
     pub(super) fn task_started(&mut self, task: TaskStarted) -> Vec<String> {
         let is_known = self.note_task(&task);
+        self.subagents.started(&task);
         let fields_of_agent = match task.task_type {
             Some(TaskKind::LocalAgent) => json!({"spawn_depth": 1}),
             _ => json!({}),
@@ -77,6 +78,7 @@ impl Frames {
         at: Option<UnixMillis>,
     ) -> Vec<String> {
         let was_known = self.forget_task(&task);
+        self.subagents.ended(&task);
         let status = match task.status {
             TaskEnd::Stopped => "killed",
             status => status.name(),
@@ -97,7 +99,7 @@ impl Frames {
     }
 
     /// The additional fields of conversation frames: the time of the message, and the agent that sent it.
-    pub(super) fn said_by(&self, call: Option<&str>, facts: Facts) -> Map<String, Value> {
+    pub(super) fn said_by(&self, call: Option<&str>, facts: &Facts) -> Map<String, Value> {
         let mut more = Map::new();
         if let Some(at) = facts.at {
             more.insert("timestamp".to_owned(), at.to_rfc3339().into());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use windlass_core::{Message, Uuid, hook::HookEvent};
 
-use crate::protocol::inbound::UserFrame;
+use crate::{block_uuid, protocol::inbound::UserFrame};
 
 use super::*;
 
@@ -108,7 +108,13 @@ fn turn(frames: &mut Frames, messages: Vec<Message>) -> Vec<Value> {
                     frames.answers(prompt);
                 }
                 let queued = queue.iter().count();
-                frames.message(message, Facts { queued, ..facts })
+                frames.message(
+                    message,
+                    Facts {
+                        queued,
+                        ..facts.clone()
+                    },
+                )
             }
         });
     }
@@ -237,11 +243,11 @@ fn an_answer_that_never_came_is_a_success_that_is_an_error() {
         serde_json::to_value(assistant(json!([{"type": "text", "text": "too many"}]))).unwrap();
     failed["error"] = "rate_limit".into();
     failed["message"]["model"] = "<synthetic>".into();
-    let said = read(frames.message(message(failed), facts));
+    let said = read(frames.message(message(failed), facts.clone()));
     assert_eq!(said[0]["error"], "rate_limit");
     assert_eq!(said[0]["is_api_error_message"], true);
     let end = result("error_during_execution", json!({"errors": ["too many"]}));
-    let said = read(frames.message(end, facts));
+    let said = read(frames.message(end, facts.clone()));
     let end = &said[0];
     assert_eq!(end["subtype"], "success");
     assert_eq!(end["is_error"], true);
@@ -571,7 +577,7 @@ fn results_are_counted_and_say_what_waits_behind_them() {
     };
     // The first turn answers its prompt although it was never taken in.
     frames.answers(queued(json!({}), PROMPT));
-    let first = read(frames.message(result("success", more.clone()), facts));
+    let first = read(frames.message(result("success", more.clone()), facts.clone()));
     let first = first.last().unwrap();
     assert_eq!(
         (&first["result_index"], &first["queued_turn_count"]),
@@ -634,7 +640,7 @@ fn sub_1_an_agent_that_is_waited_for_is_a_task_and_its_frames_say_whose_they_are
     let started = task_started(
         json!({"subagent_type": "reader", "prompt": "Look.", "is_backgrounded": false}),
     );
-    let lines = read(frames.message(started, facts));
+    let lines = read(frames.message(started, facts.clone()));
     assert_eq!(lines.len(), 1, "it is no background task");
     assert_eq!(lines[0]["is_backgrounded"], false);
     assert!(frames.has_no_tasks());
@@ -644,7 +650,7 @@ fn sub_1_an_agent_that_is_waited_for_is_a_task_and_its_frames_say_whose_they_are
         "role": "assistant", "model": "m", "content": [{"type": "text", "text": "Hm."}], "stop_reason": "end_turn",
         "stop_sequence": null, "usage": {}}}),
     );
-    let frame = read(frames.message(said, facts)).remove(0);
+    let frame = read(frames.message(said, facts.clone())).remove(0);
     assert_eq!(
         (&frame["agent_id"], &frame["subagent_type"]),
         (&json!("a1"), &json!("reader"))
@@ -652,14 +658,14 @@ fn sub_1_an_agent_that_is_waited_for_is_a_task_and_its_frames_say_whose_they_are
     assert_eq!(frame["task_description"], "look");
     assert_eq!(frame["timestamp"], "2026-11-21T21:03:50.267Z");
 
-    let lines = read(frames.message(task_ended(), facts));
+    let lines = read(frames.message(task_ended(), facts.clone()));
     assert_eq!(lines.len(), 2);
     assert_eq!(
         lines[0]["patch"],
         json!({"status": "completed", "end_time": 1_795_295_030_267_u64})
     );
     assert_eq!(lines[1]["summary"], "Seen.");
-    let frame = read(frames.message(tool_result("t1", false), facts)).remove(0);
+    let frame = read(frames.message(tool_result("t1", false), facts.clone())).remove(0);
     assert_eq!(frame.get("agent_id"), None);
 }
 

@@ -3,10 +3,17 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use windlass_core::{RawJson, Uuid, content::Block, message::AssistantMessage};
+use windlass_core::{
+    RawJson, Uuid,
+    content::Block,
+    message::{AssistantMessage, PermissionDenial},
+};
 
-use super::{Frames, stream::OpenStream};
+use super::{Frames, measured::SubagentStats, stream::OpenStream};
 use crate::protocol::inbound::UserFrame;
+
+/// The names by which models call for agents.
+const AGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
 
 /// The data of a prompt that frames need.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +53,10 @@ pub(super) struct Turn {
     pub(super) has_answered: bool,
     /// The text of the message that stands for a response that never came.
     pub(super) api_error: Option<String>,
+    /// The calls that were asked about when it was interrupted: nobody has allowed them.
+    pub(super) undecided: Vec<PermissionDenial>,
+    /// The tokens that its responses have written to the cache for an hour.
+    pub(super) kept_an_hour: u64,
     /// Whether the prompt was the command to compact the conversation.
     pub(super) was_compacted: bool,
     /// The MCP tool calls that have no result yet.
@@ -56,11 +67,20 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn assistant(&mut self, assistant: &AssistantMessage) {
+    /// Notes what a response of the main thread has. Agents start no agents, so these are all that are asked for.
+    pub(super) fn assistant(
+        &mut self,
+        assistant: &AssistantMessage,
+        subagents: &mut SubagentStats,
+    ) {
         for block in &assistant.message.content {
             match Block::from_raw(block.clone()) {
                 Block::ToolUse(call) if call.name.starts_with("mcp__") => {
                     self.mcp_calls.insert(call.id);
+                }
+                Block::ToolUse(call) if AGENT_TOOLS.contains(&call.name.as_str()) => {
+                    let input = call.input.as_ref().ok();
+                    subagents.asked(call.id, input);
                 }
                 Block::Text { text, .. } if assistant.error.is_some() => {
                     self.api_error = Some(text)
@@ -85,6 +105,11 @@ impl Turn {
 }
 
 impl Frames {
+    /// A question about this call is withdrawn: if that is because of an interrupt, the call counts as denied.
+    pub fn undecided(&mut self, call: PermissionDenial) {
+        self.turn.undecided.push(call);
+    }
+
     /// The lifecycle frame of a prompt, if its sender gave it an id.
     pub(super) fn lifecycle(&mut self, prompt: &QueuedPrompt, state: &str) -> Option<String> {
         let given = prompt.given.as_deref()?;
