@@ -14,6 +14,8 @@ use windlass_engine::project_key::key_of;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigDir {
     root: PathBuf,
+    /// Whether `CLAUDE_CONFIG_DIR` names it.
+    is_named: bool,
 }
 
 /// The configuration directory cannot be determined.
@@ -32,7 +34,10 @@ impl ConfigDir {
     /// [`NoConfigDir`] if neither is set.
     pub fn find(config_dir: Option<&str>, home: Option<&Path>) -> Result<Self, NoConfigDir> {
         match (config_dir.filter(|dir| !dir.is_empty()), home) {
-            (Some(dir), _) => Ok(Self::at(composed(dir))),
+            (Some(dir), _) => Ok(Self {
+                root: composed(dir).into(),
+                is_named: true,
+            }),
             (None, Some(home)) => Ok(Self::at(home.join(".claude"))),
             (None, None) => Err(NoConfigDir),
         }
@@ -40,7 +45,15 @@ impl ConfigDir {
 
     /// Uses this directory. It need not exist: it is created when something is written.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            is_named: false,
+        }
+    }
+
+    /// Whether `CLAUDE_CONFIG_DIR` names it. The user's state file is inside it then, and else beside the default directory.
+    pub(crate) fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// The path of the directory.

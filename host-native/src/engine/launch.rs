@@ -120,6 +120,8 @@ pub struct Launch {
     pub(super) is_subscription: bool,
     /// The environment is a sandbox, so root may bypass permissions.
     pub is_sandbox: bool,
+    /// Whether prompts may be suggested (`CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION`), where an SDK asks for that.
+    pub suggests: bool,
     /// Whether the contents of files are saved before they are changed, so that they can be restored
     /// (`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`).
     pub file_checkpoints: bool,
@@ -256,6 +258,8 @@ impl Launch {
             learned: LearnedKeys::default(),
             is_subscription,
             is_sandbox: is_on("IS_SANDBOX"),
+            suggests: variable("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION").is_none()
+                || is_on("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"),
             file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             background_ceiling,
             last_hooks: number("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
@@ -277,6 +281,7 @@ impl Launch {
         launch.has_person = self.has_person;
         launch.needs_prompt_tool = self.needs_prompt_tool;
         launch.states = self.states;
+        launch.suggests = self.suggests;
         launch.file_checkpoints = self.file_checkpoints;
         let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         launch.background_ceiling_ms = self.background_ceiling.map(ms);

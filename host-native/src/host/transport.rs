@@ -29,7 +29,7 @@ where
 }
 
 impl Transport for ModelEndpoint {
-    fn send(&self, _id: EffectId, request: HttpRequest) -> BoxStream<'static, Answer> {
-        Self::send(self, request).boxed()
+    fn send(&self, id: EffectId, request: HttpRequest) -> BoxStream<'static, Answer> {
+        self.send_again(request, id.attempt).boxed()
     }
 }

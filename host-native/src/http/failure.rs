@@ -33,8 +33,8 @@ pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFa
             ),
         )
     } else if error.is_connect() {
-        let advice = match find::<io::Error>(error).map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => {
+        let advice = match error {
+            _ if nothing_listens(error) => {
                 "Nothing listens there: is the server running, is the address right?"
             }
             _ if error.is_timeout() => {
@@ -68,6 +68,12 @@ pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFa
         )
     };
     HttpFailure { kind, message }
+}
+
+/// Whether the machine is there and refuses the connection.
+pub(super) fn nothing_listens(error: &reqwest::Error) -> bool {
+    let kind = find::<io::Error>(error).map(io::Error::kind);
+    error.is_connect() && kind == Some(io::ErrorKind::ConnectionRefused)
 }
 
 pub(super) fn too_large(server: &str, limit: usize) -> HttpFailure {

@@ -145,6 +145,10 @@ pub enum EndpointError {
     Client(String),
 }
 
+/// How often a request is sent again to a server on this machine if nothing listens there. A program that is about to start is
+/// there by then; anything else that refuses connections will go on to.
+const RETRIES_HERE: u32 = 2;
+
 /// A client for a model server. Connections are pooled. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct ModelEndpoint {
@@ -158,6 +162,8 @@ struct Shared {
     base: String,
     /// The server as named in messages: scheme, host and port.
     server: String,
+    /// Whether the server is on this machine.
+    is_here: bool,
     idle_timeout: Duration,
     max_response: usize,
     /// Removes the key from responses: the server received it and may echo it.
@@ -199,7 +205,8 @@ impl ModelEndpoint {
             .redirect(redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
             .read_timeout(config.idle_timeout);
-        if is_this_machine(&base) {
+        let is_here = is_this_machine(&base);
+        if is_here {
             builder = builder.no_proxy();
         }
         let client = builder
@@ -208,6 +215,7 @@ impl ModelEndpoint {
         let shared = Shared {
             base: base.as_str().trim_end_matches('/').to_owned(),
             server: base.origin().ascii_serialization(),
+            is_here,
             idle_timeout: config.idle_timeout,
             max_response: config.max_response,
             redactor: Redactor::new(config.auth.secret()),
@@ -227,9 +235,20 @@ impl ModelEndpoint {
     /// Sends a request. The stream yields the head, the body in pieces, and one end: [`Answer::HttpEnd`] or
     /// [`Answer::HttpFailed`]. Dropping it closes the connection.
     pub fn send(&self, request: HttpRequest) -> impl Stream<Item = Answer> + Send + use<> {
+        self.send_again(request, 1)
+    }
+
+    /// The same for an attempt of a request, counted from 1. After two retries, a server on this machine that refuses the
+    /// connection counts as absent ([`HttpFailureKind::Refused`]).
+    pub fn send_again(
+        &self,
+        request: HttpRequest,
+        attempt: u32,
+    ) -> impl Stream<Item = Answer> + Send + use<> {
         let shared = Arc::clone(&self.shared);
+        let is_last = shared.is_here && attempt > RETRIES_HERE;
         let first = match self.prepare(request) {
-            Ok(prepared) => Step::Send(prepared),
+            Ok(request) => Step::Send { request, is_last },
             Err(failure) => Step::Fail(failure),
         };
         stream::unfold(first, move |step| {
@@ -278,7 +297,11 @@ impl ModelEndpoint {
 /// The state of an exchange.
 enum Step {
     Fail(HttpFailure),
-    Send(RequestBuilder),
+    Send {
+        request: RequestBuilder,
+        /// Whether it is not worth another attempt if nothing listens.
+        is_last: bool,
+    },
     Receive {
         response: Response,
         received: usize,
@@ -299,7 +322,7 @@ impl Step {
             Self::Over => None,
             Self::End => Some((Answer::HttpEnd, Self::Over)),
             Self::Fail(failure) => failed(failure),
-            Self::Send(request) => match request.send().await {
+            Self::Send { request, is_last } => match request.send().await {
                 Ok(response) => Some((
                     head(&response, shared),
                     Self::Receive {
@@ -311,7 +334,13 @@ impl Step {
                         received: 0,
                     },
                 )),
-                Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
+                Err(error) => {
+                    let mut failure = failure::of(&error, &shared.server, shared.idle_timeout);
+                    if is_last && failure::nothing_listens(&error) {
+                        failure.kind = HttpFailureKind::Refused;
+                    }
+                    failed(failure)
+                }
             },
             Self::Receive {
                 mut response,

@@ -18,9 +18,10 @@ use crate::{
 /// The maximum size of the file, in bytes: other programs store much in it.
 const MOST_READ: u64 = 64 << 20;
 
-/// The path of that file: inside the configuration directory, or beside it if it is the default one.
+/// The path of that file: inside the configuration directory, or beside it if it is the default one and no variable names it.
 pub(super) fn person_file(config: &ConfigDir, home: Option<&Path>) -> PathBuf {
-    let beside = home.filter(|home| home.join(".claude") == config.root());
+    let is_default = |home: &&Path| !config.is_named() && home.join(".claude") == config.root();
+    let beside = home.filter(is_default);
     beside.unwrap_or(config.root()).join(".claude.json")
 }
 

@@ -45,6 +45,13 @@ mod tests {
         assert!(!is_trusted(&other) && !is_trusted(home.path()));
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains("1.0") && text.contains("\"z\": []"), "{text}");
+        // If a variable names the very directory, the file is inside it.
+        let named = home.path().join(".claude").display().to_string();
+        let named = ConfigDir::find(Some(&named), Some(home.path())).unwrap();
+        assert!(!super::is_trusted(&named, Some(home.path()), &trusted));
+        super::trust(&named, Some(home.path()), &other).unwrap();
+        assert!(home.path().join(".claude/.claude.json").is_file());
+        assert!(super::is_trusted(&named, Some(home.path()), &other));
         // A file that is not valid JSON is not changed.
         std::fs::write(&file, "{").unwrap();
         assert!(trust(&config, Some(home.path()), &other).is_err());
