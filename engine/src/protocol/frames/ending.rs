@@ -169,8 +169,9 @@ impl Frames {
         } else if ending.is_wake {
             set("origin", json!({"kind": "task-notification"}));
         }
-        let is_success = result.subtype == ResultSubtype::Success && !result.is_error;
-        ending.timing.fields(is_success, &mut more);
+        if result.subtype == ResultSubtype::Success && !result.is_error {
+            ending.timing.fields(&mut more);
+        }
         let result = to_line(&ResultFrame::new(&result, ending.kept_an_hour, more));
         let state = if ending.was_cut {
             "cancelled"

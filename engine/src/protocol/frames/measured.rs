@@ -27,8 +27,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The fields of a result.
-    pub(super) fn fields(self, is_success: bool, more: &mut Map<String, Value>) {
+    /// The fields of the result of a turn that was answered.
+    pub(super) fn fields(self, more: &mut Map<String, Value>) {
         let mut set = |name: &str, ms: Option<u64>| {
             if let Some(ms) = ms {
                 more.insert(name.to_owned(), ms.into());
@@ -36,10 +36,8 @@ impl Timing {
         };
         set("time_to_request_ms", self.request_ms);
         set("first_content_frame_ms", self.first_frame_ms);
-        if is_success {
-            set("ttft_ms", self.first_frame_ms);
-            set("ttft_stream_ms", self.first_byte_ms);
-        }
+        set("ttft_ms", self.first_frame_ms);
+        set("ttft_stream_ms", self.first_byte_ms);
     }
 }
 
