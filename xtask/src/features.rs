@@ -16,6 +16,17 @@ Written by `cargo xtask test` from `tests/sdk/features.toml` and the outcomes of
 program that uses the unmodified SDK with this engine. How to do that yourself: [sdk.md](sdk.md).
 ";
 
+/// The text above the behaviours.
+const BEHAVIOURS: &str = "
+## What else differs
+
+What a program can notice that was written for the original engine, whichever SDK it uses. Frame by frame, with all fields,
+it stands in `tests/recordings/differences.toml`, which is held against recordings of the original.
+
+| | the original | here | because | shown by |
+|---|---|---|---|---|
+";
+
 /// A row of the list.
 struct Feature {
     sdk: Sdk,
@@ -42,8 +53,21 @@ enum State {
     Missing(String),
 }
 
-/// The list of features.
-pub(crate) struct Features(Vec<Feature>);
+/// A behaviour of the original engine that is not the same here.
+struct Behaviour {
+    what: String,
+    original: String,
+    here: String,
+    reason: String,
+    /// The test that shows how it is here.
+    test: Option<String>,
+}
+
+/// The list of features, and of what else differs.
+pub(crate) struct Features {
+    features: Vec<Feature>,
+    behaviours: Vec<Behaviour>,
+}
 
 impl Features {
     /// Parses the text of `features.toml`.
@@ -53,10 +77,13 @@ impl Features {
             .get("feature")
             .and_then(toml::Value::as_array)
             .context("the list has no `[[feature]]`")?;
-        rows.iter()
-            .map(Feature::read)
-            .collect::<Result<_>>()
-            .map(Self)
+        let others = table.get("behaviour").and_then(toml::Value::as_array);
+        Ok(Self {
+            features: rows.iter().map(Feature::read).collect::<Result<_>>()?,
+            behaviours: (others.into_iter().flatten())
+                .map(Behaviour::read)
+                .collect::<Result<_>>()?,
+        })
     }
 
     /// The table, given the names of the tests that passed. Features that do not work are not listed: their test has
@@ -72,7 +99,7 @@ impl Features {
                 text,
                 "\n## {title}\n\n| feature | | shown by |\n|---|---|---|\n"
             )?;
-            for feature in self.0.iter().filter(|feature| feature.sdk == sdk) {
+            for feature in self.features.iter().filter(|it| it.sdk == sdk) {
                 let name = &feature.name;
                 match &feature.state {
                     State::Shown { test, needs, .. }
@@ -99,7 +126,48 @@ impl Features {
                 }
             }
         }
+        self.write_behaviours(&passed, &mut text)?;
         Ok(text)
+    }
+
+    fn write_behaviours(&self, passed: &BTreeSet<&str>, text: &mut String) -> Result<()> {
+        if self.behaviours.is_empty() {
+            return Ok(());
+        }
+        text.push_str(BEHAVIOURS);
+        for behaviour in &self.behaviours {
+            let Behaviour {
+                what,
+                original,
+                here,
+                reason,
+                test,
+            } = behaviour;
+            let shown = match test {
+                Some(test) if !passed.contains(test.as_str()) => {
+                    bail!("`{what}` is said to be shown by `{test}`, but no such test passed")
+                }
+                Some(test) => format!("`{test}` "),
+                None => String::new(),
+            };
+            writeln!(text, "| {what} | {original} | {here} | {reason} | {shown}|")?;
+        }
+        Ok(())
+    }
+}
+
+impl Behaviour {
+    fn read(row: &toml::Value) -> Result<Self> {
+        let field = |name| row.get(name).and_then(toml::Value::as_str).map(str::to_owned);
+        let what = field("what").context("a behaviour has no `what`")?;
+        let needed = |name| field(name).with_context(|| format!("`{what}` has no `{name}`"));
+        Ok(Self {
+            original: needed("original")?,
+            here: needed("here")?,
+            reason: needed("reason")?,
+            test: field("test"),
+            what,
+        })
     }
 }
 
@@ -167,6 +235,17 @@ mod tests {
     }
 
     #[test]
+    fn what_else_differs_has_its_reason() {
+        let row = "\n[[behaviour]]\nwhat = \"w\"\noriginal = \"o\"\nhere = \"h\"";
+        let whole = format!("{LIST}{row}\nreason = \"r\"\ntest = \"sdk_1_differs\"");
+        let passed = ["a::sdk_1_answers", "sdk_2_answers", "sdk_1_differs"].map(Passed::named);
+        let table = Features::parse(&whole).unwrap().table(&passed).unwrap();
+        assert!(table.ends_with("| w | o | h | r | `sdk_1_differs` |\n"), "{table}");
+        assert!(Features::parse(&whole).unwrap().table(&passed[..2]).is_err());
+        assert!(Features::parse(&format!("{LIST}{row}")).is_err(), "no reason");
+    }
+
+    #[test]
     fn a_row_without_a_passed_test_or_a_reason_is_an_error() {
         let error = Features::parse(LIST).unwrap().table(&[]).unwrap_err();
         assert!(error.to_string().contains("sdk_1_answers"), "{error}");
@@ -178,7 +257,7 @@ mod tests {
     fn the_list_of_the_repository_can_be_read_and_names_no_test_twice() {
         let list = Features::parse(include_str!("../../tests/sdk/features.toml")).unwrap();
         let mut seen = BTreeSet::new();
-        for feature in &list.0 {
+        for feature in &list.features {
             if let State::Shown { test, .. } = &feature.state {
                 assert!(seen.insert(test), "{test}");
             }

@@ -10,6 +10,10 @@ use windlass_tests::artefacts;
 #[serde(deny_unknown_fields)]
 pub(crate) struct List {
     pub(crate) feature: Vec<Feature>,
+    /// What differs beside features; only for the table, which `cargo xtask` writes.
+    #[allow(dead_code, reason = "for the table")]
+    #[serde(default)]
+    behaviour: Vec<toml::Value>,
 }
 
 /// A feature of an SDK as its documentation names it.
