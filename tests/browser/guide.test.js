@@ -87,3 +87,13 @@ test('sessions', async () => {
   await run('sessions.js', ['Noted.', '7.'], ['user assistant', '7.']);
   assert.equal(model.requests.at(-1).body.messages.length, 3);
 });
+
+test('settings', async () => {
+  const left = 'nobody has trusted this folder, so its files do not allow Write (project settings): `trustProject` lets them';
+  await run('settings.js', ['A file.'], [left, 'A file.']);
+  assert.match(JSON.stringify(model.requests.at(-1).body), /Answer in one sentence\./);
+});
+
+test('turns', async () => {
+  await run('turns.js', [], []);
+});
