@@ -66,7 +66,7 @@ export class Files {
       const pieces = [];
       let size = 0;
       for (;;) {
-        const piece = Uint8Array.from(directory.read(relative, size, PIECE));
+        const piece = new Uint8Array(directory.read(relative, size, PIECE));
         pieces.push(piece);
         size += piece.length;
         if (piece.length < PIECE) break;

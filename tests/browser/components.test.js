@@ -79,6 +79,32 @@ test('the library for JavaScript writes UTF-8', async () => {
   }
 });
 
+test('the library for JavaScript reads and writes text as TextDecoder and TextEncoder do', async () => {
+  const { decode, encode } = await import('../../plugins/js/windlass-text.js');
+  const [decoder, encoder] = [new TextDecoder(), new TextEncoder()];
+  let seed = 1;
+  const below = (most) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+    return (seed >> 8) % most;
+  };
+  const list = (length, one) => Array.from({ length: below(length) }, one);
+  // Beginnings of characters, what may follow them and what may not.
+  const telling = [0xef, 0xbb, 0xbf, 0x41, 0xf0, 0x90, 0x80, 0xed, 0xa0, 0xe2, 0x82, 0xac, 0xc1, 0xf5];
+  const kinds = [() => below(256), () => 0x80 + below(128), () => telling[below(telling.length)], () => below(128)];
+  for (let round = 0; round < 20_000; round += 1) {
+    const bytes = list(24, kinds[below(kinds.length)]);
+    assert.equal(decode(bytes), decoder.decode(Uint8Array.from(bytes)), `${bytes}`);
+    const units = list(12, () => [below(128), 0xd800 + below(0x800), below(0x10000), 0x7ff + below(3)][below(4)]);
+    const text = String.fromCharCode(...units);
+    assert.deepEqual(encode(text), encoder.encode(text), JSON.stringify(text));
+  }
+  // Pieces that are put together.
+  for (const length of [4095, 4096, 4097, 9000]) {
+    const text = 'a'.repeat(length) + '\u00e9\u20ac\u{1f600}'.repeat(length);
+    assert.equal(decode(encode(text)), text);
+  }
+});
+
 everywhere('weather sends its request with the secret', async (run) => {
   const grant = { http: ['https://api.tomorrow.io'], secrets: ['TOMORROW_API_KEY'] };
   const { results: [refused] } = await run('weather', [{ place: 'Oslo' }], { grant: {} });

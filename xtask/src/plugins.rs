@@ -121,7 +121,7 @@ fn javascript(
         workspace
             .command(npm::node()?)
             .arg(&languages.componentize_qjs)
-            .args(["--world", WORLD, "--sync", "--opt-size"])
+            .args(["--world", WORLD, "--sync"])
             .args((!has_wasi).then_some("--stub-wasi"))
             .arg("--module-root")
             .arg(&workspace.root)
