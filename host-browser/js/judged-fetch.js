@@ -72,17 +72,21 @@ function responseOf({ stream, zlib }, incoming) {
     incoming.resume();
     return new Response(null, { status, headers });
   }
-  const encodings = (headers.get('content-encoding') ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const decoders = encodings.filter((name) => !['', 'identity'].includes(name)).reverse().map((name) => decoderOf(zlib, name));
+  const decoders = decodersOf(zlib, headers.get('content-encoding') ?? '');
   // What breaks is told by the last stream, which is read.
   const whole = decoders.length === 0 ? incoming : stream.pipeline([incoming, ...decoders], () => {});
   return new Response(stream.Readable.toWeb(whole), { status, headers });
 }
 
-/** As `fetch` does it: a component reads what was meant. */
-function decoderOf(zlib, encoding) {
-  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip();
-  if (encoding === 'deflate') return zlib.createInflate();
-  if (encoding === 'br') return zlib.createBrotliDecompress();
-  throw new Error(`the answer is encoded as ${encoding}, which nobody asked for`);
+/** As `fetch` does it: a component reads what was meant, and what nobody can undo as it is. */
+function decodersOf(zlib, header) {
+  const encodings = header.split(',').map((name) => name.trim().toLowerCase()).filter((name) => !['', 'identity'].includes(name));
+  const makers = encodings.reverse().map((name) => makerOf(zlib, name));
+  return makers.includes(undefined) ? [] : makers.map((make) => make());
+}
+
+function makerOf(zlib, encoding) {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip;
+  if (encoding === 'deflate') return zlib.createInflate;
+  return encoding === 'br' ? zlib.createBrotliDecompress : undefined;
 }
