@@ -13,9 +13,10 @@ use windlass_engine::protocol::{
 };
 
 use super::{
-    args::{PermissionArgs, RunArgs, list},
+    args::{RunArgs, list},
     connection::{check_key_of, flags as connection_flags},
     keys::variable,
+    permission_args::PermissionArgs,
     record,
     start_error::StartError,
 };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::args::PermissionArgs;
+use super::permission_args::PermissionArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {

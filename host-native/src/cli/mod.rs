@@ -27,6 +27,7 @@ mod mcp_serve;
 mod model;
 mod models;
 mod os;
+mod permission_args;
 mod permissions;
 mod person;
 mod plain;
