@@ -158,7 +158,11 @@ impl Features {
 
 impl Behaviour {
     fn read(row: &toml::Value) -> Result<Self> {
-        let field = |name| row.get(name).and_then(toml::Value::as_str).map(str::to_owned);
+        let field = |name| {
+            row.get(name)
+                .and_then(toml::Value::as_str)
+                .map(str::to_owned)
+        };
         let what = field("what").context("a behaviour has no `what`")?;
         let needed = |name| field(name).with_context(|| format!("`{what}` has no `{name}`"));
         Ok(Self {
@@ -240,9 +244,20 @@ mod tests {
         let whole = format!("{LIST}{row}\nreason = \"r\"\ntest = \"sdk_1_differs\"");
         let passed = ["a::sdk_1_answers", "sdk_2_answers", "sdk_1_differs"].map(Passed::named);
         let table = Features::parse(&whole).unwrap().table(&passed).unwrap();
-        assert!(table.ends_with("| w | o | h | r | `sdk_1_differs` |\n"), "{table}");
-        assert!(Features::parse(&whole).unwrap().table(&passed[..2]).is_err());
-        assert!(Features::parse(&format!("{LIST}{row}")).is_err(), "no reason");
+        assert!(
+            table.ends_with("| w | o | h | r | `sdk_1_differs` |\n"),
+            "{table}"
+        );
+        assert!(
+            Features::parse(&whole)
+                .unwrap()
+                .table(&passed[..2])
+                .is_err()
+        );
+        assert!(
+            Features::parse(&format!("{LIST}{row}")).is_err(),
+            "no reason"
+        );
     }
 
     #[test]
