@@ -157,3 +157,24 @@ fn conf_1_no_agent_of_a_folder_takes_the_place_of_the_persons_own() {
         assert_eq!(named, !trusted && theirs == wide, "{done:?}");
     }
 }
+
+#[test]
+fn conf_1_rules_to_allow_of_an_untrusted_folder_are_named() {
+    let server = saying(["Done."]);
+    let windlass = Windlass::asking(&server);
+    let rules = json!({"permissions": {"allow": ["Bash(mkdir:*)", "Read(/etc/hosts)"]}});
+    settings(&windlass, &rules);
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}}).to_string();
+    let flags = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+    ];
+    let done = windlass.run_with_input(&flags, format!("{prompt}\n").as_bytes());
+    for rule in ["Bash(mkdir:*)", "Read(/etc/hosts)"] {
+        assert!(done.stderr.contains(rule), "{}", done.stderr);
+    }
+    assert!(done.stdout.contains("Done."), "{}", done.stdout);
+}

@@ -5,6 +5,7 @@ mod agent_contexts;
 #[cfg(unix)]
 mod agent_servers;
 mod agents;
+mod as_the_original;
 #[cfg(unix)]
 #[path = "../attacks/mod.rs"]
 mod attack_lines;
