@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use windlass_core::{RawJson, shell::quote};
 
-use serde::Deserialize;
-use windlass_core::RawJson;
 
 /// The maximum number of pages of a list, and of its entries; a server that exceeds it is treated as faulty.
 const MOST_PAGES: usize = 1_000;

@@ -217,7 +217,7 @@ impl PluginOnDisk {
     ) -> Result<Self, PluginDirError> {
         let info = PluginInfo {
             name: name.to_owned(),
-            path: path.display().to_string(),
+            path: path.to_string_lossy().into_owned(),
         };
         let plugin = match components_only {
             None => None,

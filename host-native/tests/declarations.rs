@@ -146,3 +146,15 @@ fn much_of_anything_is_refused_and_not_looked_at_again_and_again() {
     let declared = [&tools(&tool("a", "{}"))[..], &nested[8..]].concat();
     assert!(load(declared).is_err());
 }
+
+#[test]
+fn card_5_a_tool_whose_input_nobody_could_check_is_refused_when_it_is_loaded() {
+    for (schema, words) in [
+        (r#"{"type":5}"#, "the tool `a` is none: at #/type"),
+        (r##"{"$ref":"#/$defs/b"}"##, "the tool `a` is none: at #"),
+        (r#"{"pattern":"("}"#, "the tool `a` is none: at #/pattern"),
+        ("[]", "the tool `a` is not a JSON object"),
+    ] {
+        refused(tools(&tool("a", schema)), words);
+    }
+}

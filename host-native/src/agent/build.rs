@@ -33,7 +33,7 @@ use super::{
 use crate::bash::OutputDirectory;
 use crate::{
     files::real_path,
-    host::{RunTool, Transport},
+    host::Transport,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
     project_config::Words,
@@ -159,7 +159,6 @@ impl AgentBuilder {
         if let Some(name) = &self.run_as {
             spec = spec.run_as(name)?;
         }
-        spec.check()?;
         let spec = Arc::new(spec);
         let spec_of_sessions = match spec.stream.replay_prompts {
             true => Arc::clone(&spec),
@@ -359,8 +358,7 @@ impl AgentBuilder {
                 return Err(BuildError::ToolInput { tool, problem });
             }
             definition.timeout_ms.get_or_insert(default_ms);
-            let runner: Arc<dyn RunTool> = tool.handler;
-            offered.push(OfferedTool { definition, runner });
+            offered.push(OfferedTool::own(definition, tool.handler)?);
         }
         Ok(OfFiles {
             tools: offered,

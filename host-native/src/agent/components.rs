@@ -135,7 +135,7 @@ impl Components {
                 .extend(offered(&plugin, plugin.tools().iter().cloned()));
             brought.infos.push(PluginInfo {
                 name: plugin.name().to_owned(),
-                path: path.display().to_string(),
+                path: path.to_string_lossy().into_owned(),
             });
             loaded.push(plugin);
         }

@@ -49,6 +49,13 @@ pub(crate) fn check_key_of(provider: ProviderArg, launch: &Launch) -> Result<(),
     }
 }
 
+/// Where the settings have a key, if they have one. What is wrong with settings is told of them.
+pub(crate) fn key_of_settings(args: &ConnectionArgs) -> Option<String> {
+    let launch = Launch::with_flags(flags(args), variable).ok()?;
+    let sources = key_sources(&launch).ok()?;
+    (!sources.is_none()).then(|| sources.to_string())
+}
+
 /// Checks that the environment has a key for a server that certainly requires one.
 fn check_key(provider: ProviderArg, endpoint: &EndpointConfig) -> Result<(), StartError> {
     let url = endpoint.url().map_err(BuildError::from)?;

@@ -13,7 +13,7 @@ use windlass::{
         permission::{self, Fault},
         provider::openai::ChatCompletions,
     },
-    engine::{Launch, key_sources, lint_settings},
+    engine::{Launch, lint_settings},
     http::{Auth, ModelEndpoint},
     plugins::{Cache, PluginHost, PluginHostConfig},
     store::NoConfigDir,
@@ -189,20 +189,15 @@ fn key(args: &ConnectionArgs) -> Finding {
         (ProviderArg::Openai, Auth::None, Ok(_)) => {
             Finding::ok("key", "none, and a server of one's own may need none")
         }
-        (provider, Auth::None, Err(StartError::MissingKey(_))) => match key_of_settings(args) {
-            Some(source) => Finding::ok("key", format!("from {source}")),
-            None => Finding::fail("key", "none", format!("set {}", key_variables(provider))),
-        },
+        (provider, Auth::None, Err(StartError::MissingKey(_))) => {
+            match connection::key_of_settings(args) {
+                Some(source) => Finding::ok("key", format!("from {source}")),
+                None => Finding::fail("key", "none", format!("set {}", key_variables(provider))),
+            }
+        }
         // It is unknown which server it is for.
         (_, Auth::None, Err(_)) => Finding::ok("key", "none; the server decides, see below"),
     }
-}
-
-/// Where the settings have a key, if they have one. What is wrong with settings is told of them.
-fn key_of_settings(args: &ConnectionArgs) -> Option<String> {
-    let launch = Launch::with_flags(connection::flags(args), variable).ok()?;
-    let sources = key_sources(&launch).ok()?;
-    (!sources.is_none()).then(|| sources.to_string())
 }
 
 fn proxy() -> Finding {

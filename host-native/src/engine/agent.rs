@@ -37,7 +37,7 @@ pub(super) fn plugins(
     }
     // Before anything runs that could put something else there.
     plugins_of_user_made();
-    let installed = installed::lockfile(flags)?;
+    let installed = installed::plugins(flags)?;
     let has_any = installed.is_some() || plugins.iter().any(|plugin| !plugin.components.is_empty());
     if let Some(grants) = GrantFile::of_user().filter(|_| has_any) {
         let grants = grants.read()?;

@@ -1,37 +1,33 @@
 //! The plugins that the user has installed, beside those that are named.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use windlass_engine::protocol::flags::Flags;
 
 use crate::{
     plugin_dir::PluginOnDisk,
-    plugins::{InstalledPlugin, KeptGrants, Lockfile, PluginStore, StoreError},
+    plugins::{KeptGrants, PluginStore, SessionPlugin, SessionPlugins, StoreError},
 };
 
 /// The installed plugins.
-pub(super) struct Installed {
-    store: PluginStore,
-    lockfile: Lockfile,
-}
+pub(super) struct Installed(SessionPlugins);
 
 /// The installed plugins, if any are wanted and there are any.
 ///
 /// # Errors
 /// [`StoreError`]: nobody can say which there are. Without one that judges calls, more could be done than the user wants.
-pub(super) fn lockfile(flags: &Flags) -> Result<Option<Installed>, StoreError> {
+pub(super) fn plugins(flags: &Flags) -> Result<Option<Installed>, StoreError> {
     let store = PluginStore::of_user().filter(|_| flags.wants_installed_plugins());
     let Some(store) = store else { return Ok(None) };
-    let lockfile = store.read()?;
-    let is_empty = lockfile.plugins.is_empty();
-    Ok((!is_empty).then_some(Installed { store, lockfile }))
+    let plugins = store.read_for_session()?;
+    Ok((!plugins.is_empty()).then_some(Installed(plugins)))
 }
 
 impl Installed {
     /// Adds them to plugins that are named; one that is named is loaded in place of an installed one of its name. Returns what
     /// is wrong with those that cannot be loaded.
     pub(super) fn add_to(
-        &self,
+        self,
         plugins: &mut Vec<PluginOnDisk>,
         grants: &KeptGrants,
         components_only: bool,
@@ -43,47 +39,45 @@ impl Installed {
         let tools = plugins.iter().flat_map(PluginOnDisk::tools);
         let mut tools: BTreeSet<String> = tools.map(str::to_owned).collect();
         let mut faults = Vec::new();
-        for (name, plugin) in &self.lockfile.plugins {
-            if named.contains(name) {
+        for (name, plugin) in self.0 {
+            if named.contains(&name) {
                 continue;
             }
-            let read = match self.read(name, plugin, grants, components_only) {
+            let plugin = plugin.map_err(|fault| remedy(&name, &fault));
+            let read = plugin.and_then(|plugin| read(&plugin, grants, components_only));
+            let read = match read {
                 Ok(read) => read,
                 Err(fault) => {
                     faults.push(fault);
                     continue;
                 }
             };
-            let own: BTreeSet<String> = read.tools().map(str::to_owned).collect();
-            if let Some(tool) = own.intersection(&tools).next() {
+            if let Some(tool) = read.tools().find(|tool| tools.contains(*tool)) {
                 faults.push(format!(
                     "the installed plugin {name} has a tool {tool}, which another plugin has already: `windlass plugin remove {name}` removes it, and --no-plugins leaves out installed ones"
                 ));
                 continue;
             }
-            tools.extend(own);
+            tools.extend(read.tools().map(str::to_owned));
             plugins.push(read);
         }
         faults
     }
+}
 
-    fn read(
-        &self,
-        name: &str,
-        plugin: &InstalledPlugin,
-        grants: &KeptGrants,
-        components_only: bool,
-    ) -> Result<PluginOnDisk, String> {
-        let remedy = |fault: &dyn std::fmt::Display| {
-            format!(
-                "{fault}: `windlass plugin update {name}` or `windlass plugin remove {name}` helps"
-            )
-        };
-        let granted = self.store.components(name, plugin, grants);
-        let granted = granted.map_err(|fault| remedy(&fault))?;
-        let path = self.store.path(name, plugin);
-        let components_only = components_only || !plugin.runs_programs;
-        let folder = plugin.folder.then_some(components_only);
-        PluginOnDisk::installed(&path, granted, name, folder).map_err(|fault| remedy(&fault))
-    }
+fn read(
+    plugin: &SessionPlugin,
+    grants: &KeptGrants,
+    components_only: bool,
+) -> Result<PluginOnDisk, String> {
+    let name = &plugin.name;
+    let components_only = components_only || !plugin.runs_programs;
+    let folder = plugin.folder.then_some(components_only);
+    PluginOnDisk::installed(&plugin.path, plugin.granted(grants), name, folder)
+        .map_err(|fault| remedy(name, &fault))
+}
+
+/// What is said of a plugin that cannot be loaded.
+fn remedy(name: &str, fault: &dyn Display) -> String {
+    format!("{fault}: `windlass plugin update {name}` or `windlass plugin remove {name}` helps")
 }

@@ -147,7 +147,7 @@ fn secrets(
 /// What a loaded component was bound to: its tools with their files, what it may do, and what it remembers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bound {
-    pub(super) tools: Vec<ToolDefinition>,
+    pub(super) tools: Arc<[ToolDefinition]>,
     pub(super) authority: Arc<Authority>,
     pub(super) known_secrets: Arc<KnownSecrets>,
     /// What stays closed in the directories of roles.

@@ -23,8 +23,8 @@ use crate::regular::{self, Link};
 /// A component that was inspected when it was installed: what it declares is known, and its code lies in a file with this digest.
 #[derive(Debug, Clone)]
 pub struct InstalledComponent {
-    path: PathBuf,
-    digest: String,
+    path: Arc<Path>,
+    digest: Arc<str>,
     pub(super) declaration: Arc<Declaration>,
 }
 
@@ -39,9 +39,18 @@ impl InstalledComponent {
         declaration: &RawJson,
     ) -> Result<Self, LoadFault> {
         let declaration = declared(declaration.get())?;
+        Self::declaring(path.into().into(), &digest.into(), declaration)
+    }
+
+    /// The same for a declaration that was checked, but for the names of tools.
+    pub(super) fn declaring(
+        path: Arc<Path>,
+        digest: &str,
+        declaration: Declaration,
+    ) -> Result<Self, LoadFault> {
         Inspection::check_names(&declaration)?;
         Ok(Self {
-            path: path.into(),
+            path,
             digest: digest.into(),
             declaration: Arc::new(declaration),
         })
@@ -72,7 +81,7 @@ impl InstalledComponent {
                 "`{path}`: {error}; was the plugin updated or removed since the session began? A new one has it as it is now"
             ))
         })?;
-        match Inspection::digest(&bytes) == self.digest {
+        match Inspection::digest(&bytes) == *self.digest {
             true => Ok(bytes),
             false => Err(wasmtime::Error::msg(format!(
                 "`{path}` is not the file that was installed: install the plugin again"

@@ -19,8 +19,7 @@ use super::{
     bench::Bench,
     cache::Cache,
     code::{Code, InstalledComponent},
-    declaration::{Declaration, DeclaredGrants, InstanceScope},
-    declared_hook::DeclaredHook,
+    declaration::{Declaration, InstanceScope},
     engine::Runtime,
     idle_instances::IdleInstances,
     inspected::{ComponentBytes, InspectedComponent},
@@ -119,7 +118,7 @@ impl PluginHost {
     pub fn load_inspected(&self, name: &str, component: &InspectedComponent) -> Plugin {
         let declaration = component.inspection().declaration.clone();
         let code = Code::Read(Arc::clone(&component.bytes));
-        self.declared(name, declaration, code, CallLimits::within)
+        self.declared(name, Arc::new(declaration), code, CallLimits::within)
     }
 
     /// The same for a component that is part of the host: the limits of the host are its own.
@@ -145,30 +144,28 @@ impl PluginHost {
             fault,
         })?;
         let bytes = Arc::new(ComponentBytes::of(bytes));
-        Ok(self.declared(name, declaration, Code::Read(bytes), limits))
+        Ok(self.declared(name, Arc::new(declaration), Code::Read(bytes), limits))
     }
 
     /// Takes a component at its declaration, which was read when it was installed; its code is read with its first call.
     #[must_use]
     pub fn load_installed(&self, name: &str, component: &InstalledComponent) -> Plugin {
         let code = Code::Installed(component.clone());
-        let declaration = component.declaration.as_ref().clone();
-        self.declared(name, declaration, code, |limits, declared| {
-            limits.within(declared)
-        })
+        let declaration = Arc::clone(&component.declaration);
+        self.declared(name, declaration, code, CallLimits::within)
     }
 
     fn declared(
         &self,
         name: &str,
-        declaration: Declaration,
+        declaration: Arc<Declaration>,
         code: Code,
         limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
     ) -> Plugin {
         let limits = limits(&self.config.limits, &declaration.limits);
-        let tools = declaration.tools.into_iter();
+        let tools = declaration.tools.iter();
         let bound = Bound {
-            tools: tools.map(|tool| tool.into_definition(&limits)).collect(),
+            tools: tools.map(|tool| tool.definition(&limits)).collect(),
             ..Bound::default()
         };
         let instance = match declaration.instance {
@@ -177,10 +174,8 @@ impl PluginHost {
         };
         let loaded = Loaded {
             name: name.into(),
-            has_tools: !bound.tools.is_empty(),
             code,
-            hooks: declaration.hooks,
-            declared: declaration.grants,
+            declaration,
             limits,
             host: self.clone(),
             prepared: Preparation::default(),
@@ -228,11 +223,8 @@ pub struct Plugin(
 /// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
-    has_tools: bool,
     pub(super) code: Code,
-    pub(super) hooks: Vec<DeclaredHook>,
-    /// What it asks for at most.
-    pub(super) declared: DeclaredGrants,
+    pub(super) declaration: Arc<Declaration>,
     /// Those of the host, as far as the plugin declares to need them.
     pub(super) limits: CallLimits,
     pub(super) host: PluginHost,
@@ -312,6 +304,7 @@ impl Loaded {
         let runtime = self.host.runtime()?;
         let engine = &runtime.engine;
         let cache = self.host.config.cache.as_ref();
+        let roles = Roles::of(!self.declaration.tools.is_empty(), &self.declaration.hooks);
         let component = self.code.component(engine, cache, |error| {
             self.host.config.log.write(LogLine {
                 component: &self.name,
@@ -323,7 +316,7 @@ impl Loaded {
         component
             .and_then(with_images)
             .and_then(|component| runtime.linker.instantiate_pre(&component))
-            .and_then(|instance| Linked::new(&instance, Roles::of(self.has_tools, &self.hooks)))
+            .and_then(|instance| Linked::new(&instance, roles))
             .map_err(|error| format!("{error:#}"))
     }
 }

@@ -82,7 +82,7 @@ impl DeclaredTool {
     /// The tool for the core. A declaration asks, it grants nothing: until somebody grants it something, it reaches no file.
     ///
     /// What writes files changes something, whatever it says of itself, and takes at most the time that a call has.
-    pub(super) fn into_definition(self, limits: &CallLimits) -> ToolDefinition {
+    pub(super) fn definition(&self, limits: &CallLimits) -> ToolDefinition {
         let most = u32::try_from(limits.time.as_millis()).unwrap_or(u32::MAX);
         let writes = self.paths.iter().any(|path| path.access == Access::Write);
         ToolDefinition {
@@ -90,11 +90,15 @@ impl DeclaredTool {
                 read_only: self.annotations.read_only && !writes,
                 ..self.annotations
             },
-            paths: self.paths,
+            paths: self.paths.clone(),
             retry: self.retry,
             timeout_ms: self.timeout_ms.map(|ms| ms.min(most)),
             grant: Some(PluginGrant::default()),
-            ..ToolDefinition::new(self.name, self.description, self.input_schema)
+            ..ToolDefinition::new(
+                self.name.clone(),
+                self.description.clone(),
+                self.input_schema.clone(),
+            )
         }
     }
 }

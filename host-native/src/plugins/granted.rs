@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use windlass_core::tool::{PluginGrant, ToolDefinition};
+
 use super::{
     authority::{Authority, Bound},
     component::Plugin,
@@ -17,15 +19,12 @@ impl Plugin {
     /// # Errors
     /// [`GrantError`]: something is granted for which it does not ask.
     pub fn granted(&self, grant: &ComponentGrant) -> Result<Self, GrantError> {
-        let authority = Authority::of(&self.0.declared, grant)?;
+        let authority = Authority::of(&self.0.declaration.grants, grant)?;
         for (_, secret) in authority.secrets() {
             self.0.host.config.secrets.withhold(&secret.reference);
         }
-        let mut tools = self.1.tools.clone();
-        for tool in &mut tools {
-            let directories = authority.directories.clone();
-            tool.grant = Some(authority.roles.beside(directories));
-        }
+        let directories = authority.roles.beside(authority.directories.clone());
+        let tools = with_grant(&self.1.tools, &directories);
         let state = match authority.state {
             StateScope::None => PluginState::None,
             StateScope::Session => PluginState::of_session(),
@@ -49,7 +48,8 @@ impl Plugin {
             tools,
             authority: Arc::new(authority),
             state: Arc::new(state),
-            ..Bound::default()
+            known_secrets: Arc::default(),
+            closed: Arc::clone(&self.1.closed),
         };
         Ok(Self(Arc::clone(&self.0), bound, self.another_instance()))
     }
@@ -102,5 +102,19 @@ impl Plugin {
             ..self.1.clone()
         };
         Self(Arc::clone(&self.0), bound, self.2.clone())
+    }
+}
+
+/// The tools with what they reach. Most plugins are granted nothing, and theirs are as they were declared.
+fn with_grant(tools: &Arc<[ToolDefinition]>, grant: &PluginGrant) -> Arc<[ToolDefinition]> {
+    match tools.iter().all(|tool| tool.grant.as_ref() == Some(grant)) {
+        true => Arc::clone(tools),
+        false => {
+            let granted = tools.iter().map(|tool| ToolDefinition {
+                grant: Some(grant.clone()),
+                ..tool.clone()
+            });
+            granted.collect()
+        }
     }
 }

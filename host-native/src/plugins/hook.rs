@@ -58,7 +58,7 @@ impl Plugin {
     /// The declared hooks.
     #[must_use]
     pub fn hooks(&self) -> &[DeclaredHook] {
-        &self.0.hooks
+        &self.0.declaration.hooks
     }
 
     /// The hooks, ready to be run. They have the directories that were granted by their names or for a role, and not the workspace:

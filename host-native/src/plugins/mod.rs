@@ -79,6 +79,7 @@ pub use installed::{
     GrantedComponent, InstalledPlugin, LockedComponent, Lockfile, PluginContent, PluginStore,
     PluginTree, StoreChange, StoreError, TreeError, TreeFile,
 };
+pub(crate) use installed::{SessionPlugin, SessionPlugins};
 pub use kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants};
 pub use limits::{CallLimits, DeclaredLimits};
 pub use load_fault::{LoadError, LoadFault, MAX_COMPONENT};

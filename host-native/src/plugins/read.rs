@@ -41,18 +41,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Declaration, Vec<String>), LoadFault
     Ok((declaration, imports))
 }
 
-/// Reads the text of a declaration, and checks all that does not depend on the component.
+/// Reads the text of a declaration, and checks it ([`checked`]).
 pub(super) fn declared(text: &str) -> Result<Declaration, LoadFault> {
     let read = from_str::<Declaration>(text);
-    // Before what is wrong with the rest, which another version may spell in another way.
-    let wit = match &read {
-        Ok(declaration) => declaration.wit.clone(),
-        Err(_) => from_str::<Version>(text)?.wit,
-    };
-    if !wit.starts_with(WIT) {
-        return Err(LoadFault::Version(wit));
+    if read.is_err() {
+        // Before what is wrong with the rest, which another version may spell in another way.
+        let wit = from_str::<Version>(text)?.wit;
+        if !wit.starts_with(WIT) {
+            return Err(LoadFault::Version(wit));
+        }
     }
-    let declaration = read?;
+    checked(read?)
+}
+
+/// Checks all of a declaration that does not depend on the component, but for schemas: those of installed plugins were checked when
+/// they were installed.
+pub(super) fn checked(declaration: Declaration) -> Result<Declaration, LoadFault> {
+    if !declaration.wit.starts_with(WIT) {
+        return Err(LoadFault::Version(declaration.wit));
+    }
     check_names(&declaration)?;
     if declaration.tools.is_empty() && declaration.hooks.is_empty() {
         return Err(LoadFault::Nothing);
@@ -109,7 +116,7 @@ fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {
 
 /// Checks what of a tool every request to a model would have: a schema that nobody can read starts no session.
 fn check_offered(tool: &DeclaredTool) -> Result<(), LoadFault> {
-    let schema = tool.input_schema.to_string();
+    let schema = tool.input_schema.get();
     let texts = [
         ("description", tool.description.len()),
         ("input_schema", schema.len()),
@@ -120,7 +127,7 @@ fn check_offered(tool: &DeclaredTool) -> Result<(), LoadFault> {
             what,
         });
     }
-    Schema::read(&schema).map(drop).map_err(|error| {
+    Schema::read(schema).map(drop).map_err(|error| {
         let tool = tool.name.clone();
         let problem = error.to_string();
         LoadFault::ToolSchemaInvalid { tool, problem }

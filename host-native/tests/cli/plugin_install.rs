@@ -208,6 +208,9 @@ fn card_5_what_cannot_be_installed_is_one_sentence_and_leaves_everything_as_it_w
     other["name"] = json!("other");
     other["wit"] = json!("0.0.9");
     fs::write(at("old.wasm"), declared(&other)).unwrap();
+    other["wit"] = json!("0.1.0");
+    other["tools"][0]["input_schema"] = json!({"type": "text"});
+    fs::write(at("schema.wasm"), declared(&other)).unwrap();
     fs::write(at("text.wasm"), "no component").unwrap();
     fs::write(at("module.wasm"), wat::parse_str("(module)").unwrap()).unwrap();
     fs::write(at("world.wasm"), world()).unwrap();
@@ -225,6 +228,7 @@ fn card_5_what_cannot_be_installed_is_one_sentence_and_leaves_everything_as_it_w
         ("tool.wasm", "`windlass plugin remove speaks` makes room"),
         ("name.wasm", "1 to 64"),
         ("old.wasm", "0.0.9"),
+        ("schema.wasm", "the tool `Say` is none: at #/type"),
         ("text.wasm", "Nothing was installed"),
         ("module.wasm", "component"),
         ("world.wasm", "test:other/thing"),
@@ -501,26 +505,7 @@ fn conf_3_an_engine_loads_what_the_user_has_installed() {
     let windlass = Windlass::new();
     put(&windlass, "1.0.0", &json!({}));
     windlass.run(&["plugin", "add", "speaks.wasm"]);
-    let loaded = |more: &[&str]| {
-        let server = saying(["done"]);
-        let args = [
-            "--input-format",
-            "stream-json",
-            "--output-format",
-            "stream-json",
-            "--verbose",
-        ];
-        let mut command = windlass.command(&[&args, more].concat());
-        command
-            .env("ANTHROPIC_BASE_URL", server.url())
-            .env("ANTHROPIC_API_KEY", "none");
-        let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
-        let done = Done::of(&with_input(command, &format!("{prompt}\n")));
-        let lines = done.lines();
-        let init = lines.iter().find(|line| line["subtype"] == "init");
-        let init = init.unwrap_or_else(|| panic!("{done:?}"));
-        init["plugins"][0]["name"] == "speaks"
-    };
+    let loaded = |more: &[&str]| engine(&windlass, more).0 == ["speaks"];
     assert!(loaded(&[]));
     assert!(loaded(&["--setting-sources", "user"]));
     for off in [
@@ -530,6 +515,76 @@ fn conf_3_an_engine_loads_what_the_user_has_installed() {
     ] {
         assert!(!loaded(off), "{off:?}");
     }
+}
+
+/// What another version of windlass installed, or somebody wrote by hand, is no reason to leave out the rest.
+#[test]
+fn conf_3_an_installed_plugin_that_cannot_be_read_leaves_out_itself_alone() {
+    let windlass = Windlass::new();
+    put(&windlass, "1.0.0", &json!({}));
+    windlass.run(&["plugin", "add", "speaks.wasm"]);
+    let lockfile = windlass
+        .home()
+        .join(".config/windlass/plugins/installed.json");
+    let installed: Value = serde_json::from_slice(&fs::read(&lockfile).unwrap()).unwrap();
+    let with = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut changed = installed.clone();
+        let mut plugin = installed["plugins"]["speaks"].clone();
+        let declaration = &mut plugin["components"][0]["declaration"];
+        declaration["name"] = json!(name);
+        declaration["tools"][0]["name"] = json!("Say");
+        change(declaration);
+        changed["plugins"][name] = plugin;
+        fs::write(&lockfile, changed.to_string()).unwrap();
+        engine(&windlass, &[])
+    };
+    let (plugins, stderr) = with("other", &|_| {});
+    assert_eq!(plugins, ["other", "speaks"], "{stderr}");
+    for (change, problem) in [
+        (json!({"later": true}), "unknown field `later`"),
+        (json!({"wit": "0.2.0"}), "version 0.2.0"),
+        (json!({"later": true, "wit": "0.2.0"}), "version 0.2.0"),
+        (json!({"name": "../other"}), "its name `../other`"),
+        (json!({"tools": []}), "neither a tool nor a hook"),
+        (
+            json!({"tools": [{"name": "Read", "description": "", "input_schema": {}}]}),
+            "the name of a tool of windlass",
+        ),
+    ] {
+        let (plugins, stderr) = with("other", &|declaration| {
+            for (key, value) in change.as_object().unwrap() {
+                declaration[key] = value.clone();
+            }
+        });
+        assert_eq!(plugins, ["speaks"], "{change}: {stderr}");
+        for part in [problem, "`windlass plugin remove other` helps"] {
+            assert!(stderr.contains(part), "{change}: {stderr}");
+        }
+    }
+}
+
+/// The plugins of a session of the engine, and what it says besides.
+fn engine(windlass: &Windlass, more: &[&str]) -> (Vec<String>, String) {
+    let server = saying(["done"]);
+    let args = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+    ];
+    let mut command = windlass.command(&[&args, more].concat());
+    command
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "none");
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
+    let done = Done::of(&with_input(command, &format!("{prompt}\n")));
+    let lines = done.lines();
+    let init = lines.iter().find(|line| line["subtype"] == "init");
+    let init = init.unwrap_or_else(|| panic!("{done:?}"));
+    let plugins = init["plugins"].as_array().unwrap().iter();
+    let names = plugins.map(|plugin| plugin["name"].as_str().unwrap().to_owned());
+    (names.collect(), done.stderr.clone())
 }
 
 fn with_input(mut command: std::process::Command, input: &str) -> std::process::Output {

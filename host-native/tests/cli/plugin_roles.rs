@@ -81,7 +81,7 @@ fn card_5_a_person_grants_a_directory_for_a_role() {
         ("database=a=b=read", &with_equals, "to read"),
     ] {
         let done = grant(&windlass, &["--workspace", "none", "--dir", dir]);
-        let line = format!("    the directory `database`: {place} {has}\n");
+        let line = format!(" the directory `database`: {place} {has}\n");
         assert!(done.stdout.contains(&line), "{done:?}");
         hears(&windlass, &loaded, place);
     }

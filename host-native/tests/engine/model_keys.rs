@@ -37,7 +37,7 @@ async fn told(sdk: &mut Sdk) -> (Value, Value, Value) {
     let reply = sdk
         .request(json!({"subtype": "initialize", "hooks": null}))
         .await;
-    let account = reply["response"]["response"]["account"].clone();
+    let account = reply["response"]["account"].clone();
     sdk.prompt("go").await;
     let init = sdk.first("system init").await;
     assert_eq!(init["subtype"], "init", "{init}");

@@ -25,6 +25,19 @@ pub struct GrantedComponent {
     pub grant: ComponentGrant,
 }
 
+impl GrantedComponent {
+    /// A component of the plugin of this name.
+    pub(super) fn of(plugin: &str, component: InstalledComponent, grants: &KeptGrants) -> Self {
+        let kept = grants.components.get(component.digest());
+        let nothing = || ComponentGrant::from(PluginGrant::default());
+        Self {
+            name: name_of(plugin, &component.declaration().name),
+            grant: kept.map_or_else(nothing, |kept| kept.grant.clone()),
+            component,
+        }
+    }
+}
+
 impl PluginStore {
     /// The components of a plugin of this store. Their files are not read.
     ///
@@ -43,14 +56,7 @@ impl PluginStore {
                     component: name.to_owned(),
                     fault,
                 })?;
-            let kept = grants.components.get(&locked.digest);
-            let nothing = || ComponentGrant::from(PluginGrant::default());
-            let declared = &component.declaration().name;
-            Ok(GrantedComponent {
-                name: name_of(name, declared),
-                grant: kept.map_or_else(nothing, |kept| kept.grant.clone()),
-                component,
-            })
+            Ok(GrantedComponent::of(name, component, grants))
         });
         components.collect()
     }

@@ -75,16 +75,11 @@ impl Lockfile {
     /// What is wrong with it.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let lockfile: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        if lockfile.version != VERSION {
-            let version = lockfile.version;
-            return Err(format!(
-                "version {version} is not known here, only {VERSION}"
-            ));
-        }
+        check_version(lockfile.version)?;
         for (name, plugin) in &lockfile.plugins {
-            plugin
-                .check(name)
-                .map_err(|fault| format!("`{name}`: {fault}"))?;
+            let components = plugin.components.iter();
+            let components = components.map(|it| (it.file.as_str(), it.digest.as_str()));
+            check(name, plugin.folder, &plugin.digest, components)?;
         }
         Ok(lockfile)
     }
@@ -96,27 +91,45 @@ impl InstalledPlugin {
     pub fn wishes(&self) -> Vec<String> {
         self.asks.iter().chain(&self.programs).cloned().collect()
     }
+}
 
-    /// Checks what becomes part of a path.
-    fn check(&self, name: &str) -> Result<(), String> {
-        if !plugin::is_name(name) {
-            return Err("it is no name of a plugin".to_owned());
+/// Checks the version of a lock file.
+pub(super) fn check_version(version: u32) -> Result<(), String> {
+    match version {
+        VERSION => Ok(()),
+        _ => Err(format!(
+            "version {version} is not known here, only {VERSION}"
+        )),
+    }
+}
+
+/// Checks what of a plugin becomes part of a path: its name, its digest, and file and digest of each component.
+pub(super) fn check<'a>(
+    name: &str,
+    is_folder: bool,
+    digest: &str,
+    components: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), String> {
+    let fault = |fault: String| Err(format!("`{name}`: {fault}"));
+    if !plugin::is_name(name) {
+        return fault("it is no name of a plugin".to_owned());
+    }
+    if hex_of(digest).is_none() {
+        return fault(format!("`{digest}` is no digest"));
+    }
+    for (file, digest) in components {
+        if hex_of(digest).is_none() {
+            return fault(format!("`{digest}` is no digest"));
         }
-        let digests = self.components.iter().map(|component| &component.digest);
-        let mut digests = digests.chain([&self.digest]);
-        if let Some(digest) = digests.find(|digest| hex_of(digest).is_none()) {
-            return Err(format!("`{digest}` is no digest"));
-        }
-        let is_plain = |file: &str| match self.folder {
+        let is_plain = match is_folder {
             true => is_below(file),
             false => file.is_empty(),
         };
-        let mut files = self.components.iter().map(|component| &component.file);
-        match files.find(|file| !is_plain(file)) {
-            Some(file) => Err(format!("`{file}` is no file of it")),
-            None => Ok(()),
+        if !is_plain {
+            return fault(format!("`{file}` is no file of it"));
         }
     }
+    Ok(())
 }
 
 /// The hexadecimal digits of a digest.

@@ -12,11 +12,13 @@
 mod content;
 mod granted_component;
 mod lockfile;
+mod session_plugin;
 mod store;
 mod tree;
 
 pub use content::PluginContent;
 pub use granted_component::GrantedComponent;
 pub use lockfile::{InstalledPlugin, LockedComponent, Lockfile};
+pub(crate) use session_plugin::{SessionPlugin, SessionPlugins};
 pub use store::{PluginStore, StoreChange, StoreError};
 pub use tree::{PluginTree, TreeError, TreeFile};

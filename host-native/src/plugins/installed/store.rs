@@ -25,6 +25,9 @@ use crate::{
 /// Bytes of the largest lock file that is read.
 const LARGEST: u64 = 64 << 20;
 
+/// The bytes of a component's path in the folder of the store.
+const LONGEST_PATH: usize = "/components/".len() + 64 + ".wasm".len();
+
 /// The name of the lock file.
 const LOCKFILE: &str = "installed.json";
 
@@ -90,6 +93,14 @@ impl PluginStore {
     /// # Errors
     /// [`StoreError`]: there is one, and nothing of it can be relied on.
     pub fn read(&self) -> Result<Lockfile, StoreError> {
+        match self.read_text()? {
+            None => Ok(Lockfile::default()),
+            Some(text) => Lockfile::parse(&text).map_err(|reason| self.unreadable(reason)),
+        }
+    }
+
+    /// The lock file as text, if there is one.
+    pub(super) fn read_text(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.root.join(LOCKFILE);
         let read = || {
             let metadata = match regular::is_there(&path, Link::Refused) {
@@ -104,12 +115,16 @@ impl PluginStore {
             Ok(Some((os::is_secret(&metadata), bytes)))
         };
         match read().map_err(|error| io_at(&path, error))? {
-            None => Ok(Lockfile::default()),
+            None => Ok(None),
             Some((false, _)) => Err(StoreError::Open(path)),
-            Some((true, bytes)) => {
-                Lockfile::parse(&bytes).map_err(|reason| StoreError::Form { path, reason })
-            }
+            Some((true, text)) => Ok(Some(text)),
         }
+    }
+
+    /// The lock file is not of its form.
+    pub(super) fn unreadable(&self, reason: String) -> StoreError {
+        let path = self.root.join(LOCKFILE);
+        StoreError::Form { path, reason }
     }
 
     /// The plugins, to change them. No other command does until the value is dropped.
@@ -139,9 +154,14 @@ impl PluginStore {
     /// Where a plugin lies: its component, or its folder.
     #[must_use]
     pub fn path(&self, name: &str, plugin: &InstalledPlugin) -> PathBuf {
-        match plugin.folder {
-            true => self.folder(name, &plugin.digest),
-            false => self.component(&plugin.digest),
+        self.place(name, plugin.folder, &plugin.digest)
+    }
+
+    /// The same for the plugin of this digest.
+    pub(super) fn place(&self, name: &str, is_folder: bool, digest: &str) -> PathBuf {
+        match is_folder {
+            true => self.folder(name, digest),
+            false => self.component(digest),
         }
     }
 
@@ -179,7 +199,13 @@ impl PluginStore {
 
     fn component(&self, digest: &str) -> PathBuf {
         let name = hex_of(digest).unwrap_or("none");
-        self.root.join("components").join(format!("{name}.wasm"))
+        // There may be thousands: the path is put together in place.
+        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + LONGEST_PATH);
+        path.push(&self.root);
+        path.push("components");
+        path.push(name);
+        path.as_mut_os_string().push(".wasm");
+        path
     }
 
     fn folder(&self, name: &str, digest: &str) -> PathBuf {

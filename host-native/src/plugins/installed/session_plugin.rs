@@ -1,0 +1,145 @@
+//! Installed plugins as a session takes them: their names, where they lie, and what they declare. Where they came from and what a
+//! person was told of them stays unread in the lock file, and of their own files none is opened.
+
+use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
+
+use serde::{Deserialize, de::IgnoredAny};
+use windlass_core::RawJson;
+
+use super::{
+    granted_component::GrantedComponent,
+    lockfile::{check, check_version},
+    store::{PluginStore, StoreError},
+};
+use crate::plugins::{
+    code::InstalledComponent,
+    declaration::Declaration,
+    kept_grants::KeptGrants,
+    load_fault::{LoadError, LoadFault},
+    read::{checked, declared},
+};
+
+/// An installed plugin as a session takes it.
+pub(crate) struct SessionPlugin {
+    pub(crate) name: String,
+    /// Its component, or its folder.
+    pub(crate) path: Arc<Path>,
+    /// Whether it is a folder.
+    pub(crate) folder: bool,
+    /// Whether a person agreed to its hooks and servers, which run with the rights of the user.
+    pub(crate) runs_programs: bool,
+    components: Vec<InstalledComponent>,
+}
+
+impl SessionPlugin {
+    /// Its components, with what they were granted for good.
+    pub(crate) fn granted(&self, grants: &KeptGrants) -> Vec<GrantedComponent> {
+        let components = self.components.iter().cloned();
+        components
+            .map(|component| GrantedComponent::of(&self.name, component, grants))
+            .collect()
+    }
+}
+
+/// An installed plugin, or why this version of windlass does not load it, by its name.
+pub(crate) type SessionPlugins = BTreeMap<String, Result<SessionPlugin, LoadError>>;
+
+impl PluginStore {
+    /// The plugins of the lock file.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_for_session(&self) -> Result<SessionPlugins, StoreError> {
+        let Some(text) = self.read_text()? else {
+            return Ok(SessionPlugins::new());
+        };
+        match serde_json::from_slice::<Locked<'_, Declaration>>(&text) {
+            Ok(locked) => self.of_session(locked, checked),
+            // Where one declaration cannot be read, the others can.
+            Err(_) => match serde_json::from_slice::<Locked<'_, RawJson>>(&text) {
+                Ok(locked) => self.of_session(locked, |declaration| declared(declaration.get())),
+                Err(error) => Err(self.unreadable(error.to_string())),
+            },
+        }
+    }
+
+    fn of_session<D>(
+        &self,
+        locked: Locked<'_, D>,
+        declaration: impl Fn(D) -> Result<Declaration, LoadFault>,
+    ) -> Result<SessionPlugins, StoreError> {
+        check_version(locked.version).map_err(|reason| self.unreadable(reason))?;
+        let plugins = locked.plugins.into_iter().map(|(name, plugin)| {
+            let files = plugin.components.iter();
+            let files = files.map(|locked| (locked.file.as_ref(), locked.digest.as_ref()));
+            check(&name, plugin.folder, &plugin.digest, files)
+                .map_err(|reason| self.unreadable(reason))?;
+            let path: Arc<Path> = self.place(&name, plugin.folder, &plugin.digest).into();
+            let components = plugin.components.into_iter().map(|locked| {
+                let path = match plugin.folder {
+                    true => path.join(locked.file.as_ref()).into(),
+                    false => self.place(&name, false, &locked.digest).into(),
+                };
+                let declaration = declaration(locked.declaration)?;
+                InstalledComponent::declaring(path, &locked.digest, declaration)
+            });
+            let plugin = match components.collect::<Result<_, _>>() {
+                Ok(components) => Ok(SessionPlugin {
+                    name: name.clone(),
+                    path,
+                    folder: plugin.folder,
+                    runs_programs: plugin.runs_programs,
+                    components,
+                }),
+                Err(fault) => Err(LoadError {
+                    component: name.clone(),
+                    fault,
+                }),
+            };
+            Ok((name, plugin))
+        });
+        plugins.collect()
+    }
+}
+
+/// A lock file ([`Lockfile`](super::Lockfile)) of which a session takes what it needs. Declarations are read at once, or kept as text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "D: Deserialize<'de>"))]
+struct Locked<'a, D> {
+    version: u32,
+    #[serde(borrow)]
+    plugins: BTreeMap<String, LockedPlugin<'a, D>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "D: Deserialize<'de>"))]
+struct LockedPlugin<'a, D> {
+    #[serde(rename = "version")]
+    _version: IgnoredAny,
+    #[serde(rename = "source")]
+    _source: IgnoredAny,
+    #[serde(borrow)]
+    digest: Cow<'a, str>,
+    #[serde(default, rename = "key")]
+    _key: IgnoredAny,
+    #[serde(default)]
+    folder: bool,
+    #[serde(default)]
+    runs_programs: bool,
+    #[serde(rename = "asks")]
+    _asks: IgnoredAny,
+    #[serde(default, rename = "programs")]
+    _programs: IgnoredAny,
+    #[serde(borrow)]
+    components: Vec<LockedComponent<'a, D>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "D: Deserialize<'de>"))]
+struct LockedComponent<'a, D> {
+    #[serde(default, borrow)]
+    file: Cow<'a, str>,
+    #[serde(borrow)]
+    digest: Cow<'a, str>,
+    declaration: D,
+}
