@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use windlass_core::{RawJson, shell::quote};
 
-
 /// The maximum number of pages of a list, and of its entries; a server that exceeds it is treated as faulty.
 const MOST_PAGES: usize = 1_000;
 const MOST_ENTRIES: usize = 10_000;

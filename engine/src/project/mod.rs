@@ -44,7 +44,6 @@ use windlass_core::{
     tools::skill::Skill,
 };
 
-pub(crate) use self::{arguments::words, command::invoked};
 pub use self::{
     agent::{AgentFileError, AgentFileProblem, parse_agent_file},
     command::{Command, CommandError, Invocation},
@@ -53,6 +52,7 @@ pub use self::{
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
     skill::{SkillFileError, parse_skill_file},
 };
+pub(crate) use self::{arguments::words, command::invoked};
 use crate::{path::TextPath, settings::SettingSource};
 
 /// The places to read from.

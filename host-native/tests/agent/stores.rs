@@ -95,7 +95,7 @@ async fn sess_1_what_begins_after_a_restart_has_ids_of_its_own() {
     }
     model.verify();
 
-    let paid = paid.lock().unwrap();
+    let paid = paid.lock().unwrap().clone();
     assert_eq!(paid.len(), 2);
     assert_ne!(paid[0], paid[1]);
     let lines = lines(&kept, session.unwrap()).await;

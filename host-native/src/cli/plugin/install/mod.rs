@@ -8,11 +8,8 @@ mod error;
 mod fetch;
 mod inspect;
 mod oci;
-<<<<<<< HEAD
 mod programs;
-=======
 mod registry_login;
->>>>>>> 5ac03005 (cli: registries are told who the person is)
 mod remove;
 mod signature;
 mod source;
