@@ -120,7 +120,7 @@ impl Command {
         }
     }
 
-    /// Expands the command with arguments ([`filled`]). If its text has no place for them, they are appended.
+    /// Expands the command with arguments. If its text has no place for them, they are appended.
     #[must_use]
     pub fn invoke(&self, args: &str) -> Invocation {
         let args = args.trim();
