@@ -228,7 +228,7 @@ fn without_effect(found: &ProjectConfig, files: &ProjectFiles) -> Vec<String> {
     if sources.iter().any(|it| it.settings.sandbox.is_some()) {
         ignored("`sandbox`", "no command runs that could be confined");
     }
-    if found.settings.api_key_helper().is_some() {
+    if found.settings.api_key_helper(true).is_some() {
         ignored("`apiKeyHelper`", "give the key by the option `apiKey`");
     }
     let servers = found.folder.join(".mcp.json");
