@@ -18,10 +18,6 @@ export function wantedSettings(options) {
   const { settingSources, settings, managedSettings, configDir, trustProject = false } = options;
   // Where the embedder gives no files, there are none that anybody could have written.
   const sources = settingSources ?? (options.files ? SOURCES : []);
-  if (!Array.isArray(sources) || sources.some((source) => !SOURCES.includes(source))) {
-    throw new Error(`\`settingSources\` is a list of ${SOURCES.map((source) => `"${source}"`).join(', ')}, and not ${JSON.stringify(settingSources)}`);
-  }
-  if (configDir !== undefined && !configDir.startsWith('/')) throw new Error('`configDir` is an absolute path in `files`');
   if (sources.length === 0 && settings === undefined && managedSettings === undefined) return undefined;
   return {
     sources: sources.join(','),

@@ -1,15 +1,15 @@
 /** Components that are loaded as they are, from an address, an answer, a file or their bytes: in Node, and in Workers of a page in Chromium. */
+import './npm-packages.js';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inPage, openBrowser } from './chromium-page.js';
-import { directory, windlass } from './package-under-test.js';
+import { load, windlass } from './package-under-test.js';
 import { agentOf, callOf } from './scripted-agent.js';
 
 const folder = process.env.WINDLASS_PAGE_COMPONENTS;
-const { loadComponent, transpileComponent } = await import(pathToFileURL(join(directory, 'components.js')));
+const { loadComponent, transpileComponent } = await load('components.js');
 const words = () => readFile(`${folder}/words.wasm`);
 const TEXT = 'One fish, two fish.\n';
 

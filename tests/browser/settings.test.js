@@ -120,7 +120,7 @@ test('card_4_what_needs_programs_is_told_and_what_cannot_be_read_begins_no_sessi
   ]) {
     await assert.rejects(run(new Map([['/w/.claude/settings.json', text]]), NOTED), fault);
   }
-  assert.throws(() => new Agent({ settingSources: ['team'] }), /`settingSources` is a list of "user", "project", "local"/);
+  assert.throws(() => new Agent({ settingSources: ['team'] }), /`settingSources` is a list of "user", "project" and "local"/);
   assert.throws(() => new Agent({ settingSources: ['user'], configDir: 'home' }), /`configDir` is an absolute path/);
   const off = new Map([settings({ permissions: { disableBypassPermissionsMode: 'disable' } })]);
   await assert.rejects(run(off, NOTED, { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true }), /switched off in the settings/);

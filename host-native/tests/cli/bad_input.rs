@@ -25,7 +25,7 @@ fn loop_9_a_wrong_key_is_said_to_be_wrong() {
     let error = json!({"error": {"type": "authentication_error", "message": "invalid x-api-key"}});
     fails(
         &error,
-        "API error 401: check the API key (authentication_error: invalid x-api-key)",
+        "API Error: 401: check the API key (authentication_error: invalid x-api-key)",
     );
 }
 

@@ -40,7 +40,7 @@ assert(!results(messages).toolu_6_1.is_error, JSON.stringify(results(messages)))
 mkdirSync(".claude/commands", { recursive: true });
 mkdirSync(".claude/skills/knots", { recursive: true });
 mkdirSync(".claude/output-styles");
-writeFileSync(".claude/commands/greet.md", "---\nmodel: opus\n---\nGreet $1 warmly.\n");
+writeFileSync(".claude/commands/greet.md", "---\nmodel: opus\n---\nGreet $0 warmly.\n");
 writeFileSync(".claude/skills/knots/SKILL.md", "---\nname: knots\ndescription: Ties\n---\nTie it.\n");
 writeFileSync(".claude/output-styles/terse.md", "---\nname: terse\ndescription: Short\n---\nOne word.\n");
 const { skills } = await query.reloadSkills();

@@ -6,6 +6,7 @@ use std::{
     fs, mem,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use secrecy::SecretString;
@@ -18,8 +19,8 @@ use windlass::{
     },
     model_server::{ModelServer, Script},
     plugins::{
-        CallUsage, ComponentGrant, Declaration, InspectedComponent, PluginHost, PluginHostConfig,
-        SecretSource, StateScope, UsageSink,
+        Cache, CallLimits, CallUsage, ComponentGrant, Declaration, InspectedComponent, PluginHost,
+        PluginHostConfig, SecretSource, StateScope, UsageSink,
     },
 };
 
@@ -237,7 +238,10 @@ fn script(case: &Case) -> Result<Script, AuthorError> {
     Script::parse(&script).map_err(|error| AuthorError::Session(error.to_string()))
 }
 
-/// A host that compiles anew, says what each call used, and has neither a network nor any secret or variable but those of the test.
+/// How long a call waits for its component to be compiled: a test is not about that, and one in Python takes a minute on a slow machine.
+const COMPILING: Duration = Duration::from_mins(10);
+
+/// A host that says what each call used, and has neither a network nor any secret or variable but those of the test.
 fn host(used: &Used, recording: &Recording, case: &Case) -> PluginHost {
     let secrets = case.secrets.clone();
     let secrets = SecretSource::new(move |wanted| {
@@ -245,6 +249,11 @@ fn host(used: &Used, recording: &Recording, case: &Case) -> PluginHost {
         Some(SecretString::from(value.as_str()))
     });
     PluginHost::new(PluginHostConfig {
+        cache: Cache::of_user(),
+        limits: CallLimits {
+            compiling: COMPILING,
+            ..CallLimits::default()
+        },
         usage: Some(used.sink()),
         recorded: Some(recording.network()),
         secrets,
