@@ -104,11 +104,11 @@ function Endpoint({ settings }) {
     <>
       <p>
         <label for="base-url">Address</label>
-        <input id="base-url" type="url" value={settings.baseUrl} onChange={({ target }) => settings.set({ baseUrl: target.value.trim() })} />
+        <input id="base-url" type="url" value={settings.baseUrl} onInput={({ target }) => settings.set({ baseUrl: target.value.trim() })} />
       </p>
       <p>
         <label for="model-name">Model</label>
-        <input id="model-name" value={settings.modelName} onChange={({ target }) => settings.set({ modelName: target.value.trim() })} />
+        <input id="model-name" value={settings.modelName} onInput={({ target }) => settings.set({ modelName: target.value.trim() })} />
       </p>
       <p>
         <label for="key">Your key (empty where a server of yours adds it)</label>
@@ -132,7 +132,7 @@ function Endpoint({ settings }) {
           min={0}
           step="any"
           value={settings.budget}
-          onChange={({ target }) => target.value > 0 && settings.set({ budget: Number(target.value) })}
+          onInput={({ target }) => target.value > 0 && settings.set({ budget: Number(target.value) })}
         />
       </p>
       <p class="faint">
