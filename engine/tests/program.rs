@@ -384,5 +384,8 @@ fn a_prompt_in_place_of_the_answer_goes_on_from_the_transcript() {
     let Some(Fault::NotOpened(reason)) = bench.fault else {
         panic!("{:?}", bench.fault);
     };
-    assert!(reason.contains("no turn of this session is unfinished"), "{reason}");
+    assert!(
+        reason.contains("no turn of this session is unfinished"),
+        "{reason}"
+    );
 }
