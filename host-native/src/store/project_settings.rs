@@ -20,6 +20,9 @@ use windlass_engine::store::digest;
 use super::{MAX_BYTES, Replaced, place::is_absent};
 use crate::files::replace_in;
 
+/// How many links are followed one after the other, as Linux does it.
+const MOST_LINKS: usize = 40;
+
 /// Replaces a settings file of a project if it is unchanged since it was read, by its digest. Missing files and
 /// folders are created.
 ///
@@ -65,14 +68,24 @@ fn replace_below(
     Ok(Replaced::Yes)
 }
 
-/// The real path within the project. A dangling link leads nowhere.
+/// The real path within the project. A dangling link leads nowhere. Only folders are canonicalized: another writer may replace the file
+/// in that very moment, and then its path would be that of a file that is not there any more.
 fn real(project: &Dir, below: &Path) -> io::Result<PathBuf> {
-    match project.canonicalize(below) {
-        Err(error) if is_absent(&error) && project.symlink_metadata(below).is_err() => {
-            Ok(below.to_path_buf())
+    let mut place = below.to_path_buf();
+    for _ in 0..=MOST_LINKS {
+        let name = place.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let folder = match place.parent().filter(|it| !it.as_os_str().is_empty()) {
+            Some(folder) => project.canonicalize(folder)?,
+            None => PathBuf::new(),
+        };
+        let real = folder.join(name);
+        match project.symlink_metadata(&real) {
+            Ok(found) if found.is_symlink() => place = folder.join(project.read_link(&real)?),
+            Err(error) if is_absent(&error) && place != below => return Err(error),
+            _ => return Ok(real),
         }
-        real => real,
     }
+    Err(io::Error::other("too many links lead to each other"))
 }
 
 /// The content of a file; `None` if it does not exist.
