@@ -54,6 +54,8 @@ pub(crate) struct Screen {
     after_calls: bool,
     /// The text of the response being streamed.
     stream: TextStream,
+    /// The id of the response whose text was shown as it came: each of its blocks is a message of its own.
+    streamed: Option<String>,
     /// Whether the open text block has shown anything: leading empty lines are omitted.
     inside_block: bool,
     /// Since when the model is being waited for; `None` if it is not.
@@ -83,6 +85,7 @@ impl Screen {
             flow: Flow::new(columns.map(wide_enough)),
             after_calls: false,
             stream: TextStream::default(),
+            streamed: None,
             inside_block: false,
             waiting_since: None,
             has_said: false,
@@ -239,7 +242,10 @@ impl Screen {
         }
         let rest = self.stream.finish();
         self.pieces(out, rest);
-        let streamed = std::mem::take(&mut self.stream).has_text;
+        let id = &response.message.id;
+        let came = std::mem::take(&mut self.stream).has_text;
+        let streamed = came || (!id.is_empty() && self.streamed.as_ref() == Some(id));
+        self.streamed = streamed.then(|| id.clone());
         self.waiting_since = None;
         let blocks = response.message.content.iter();
         for block in blocks.filter_map(|block| RawObject::parse(block.get()).ok()) {

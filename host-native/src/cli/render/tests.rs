@@ -179,6 +179,20 @@ fn text_that_was_not_streamed_is_shown_when_it_is_whole() {
 }
 
 #[test]
+fn text_that_was_streamed_is_shown_once_behind_a_block_of_thinking() {
+    let messages = [
+        block(0, "thinking"),
+        block_stop(0),
+        block(1, "text"),
+        delta(1, "Said."),
+        block_stop(1),
+        response(json!([{"type": "thinking", "thinking": "Hm.", "signature": ""}])),
+        response(json!([{"type": "text", "text": "Said."}])),
+    ];
+    assert_eq!(plain(&messages), "Said.\n");
+}
+
+#[test]
 fn paragraphs_stay_apart_wherever_the_pieces_are_cut() {
     let messages = [
         block(0, "text"),
