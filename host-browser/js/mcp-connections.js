@@ -1,10 +1,8 @@
 /** The MCP servers of a session: what the engine asks of them, by the numbers of connections. */
+import { TOOL_NAME } from './tool-name.js';
 
 /** Milliseconds between two reports of how far a call has come. */
 const BETWEEN_REPORTS_MS = 100;
-
-/** Names of tools that the Messages API takes. */
-const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** The beginning of the names of a server's tools, as the core makes them. */
 const prefix = (server) => `mcp__${server.replace(/[^A-Za-z0-9_-]/gu, '_')}__`;

@@ -1,11 +1,9 @@
 /** Tools that are functions of the embedder. */
 import { inputSchema } from './input-schema.js';
+import { TOOL_NAME } from './tool-name.js';
 
 /** What makes an object a result. */
 const RESULT = ['content', 'structured', 'structuredContent', 'isError'];
-
-/** Names of tools that the Messages API takes. */
-const NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
 /**
  * A tool: a definition and the function that answers its calls.
@@ -19,7 +17,7 @@ const NAME = /^[A-Za-z0-9_-]{1,128}$/;
  * @param {object} [extras] `annotations`, `paths`, `commandParam`, `retry`, `timeoutMs`
  */
 export function tool(name, description, schema, handler, extras = {}) {
-  if (typeof name !== 'string' || !NAME.test(name)) throw new Error(`a tool cannot be called ${JSON.stringify(name)}: names have 1 to 128 letters, digits, \`_\` and \`-\``);
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) throw new Error(`a tool cannot be called ${JSON.stringify(name)}: names have 1 to 128 letters, digits, \`_\` and \`-\``);
   if (typeof handler !== 'function') throw new Error(`the tool ${name} has no handler: the function that answers its calls comes behind the schema`);
   const { json, parse } = inputSchema(name, schema);
   const { commandParam = null } = extras;
