@@ -39,7 +39,7 @@ export class Hooks {
   #addComponent(plugin, hook, enforcing) {
     const name = `${plugin.name}:${hook.name}`;
     if (this.#running.has(name)) throw new Error(`two components are called ${plugin.name}`);
-    this.#running.set(name, (call, input, { host }) => plugin.hook(hook, call, input, { ...host(plugin), enforcing }));
+    this.#running.set(name, (call, input, { host }) => plugin.hook(hook, call, input, { ...host(plugin, call.deny), enforcing }));
     this.registrations.push({
       event: hook.event,
       matcher: hook.matcher,
@@ -55,7 +55,8 @@ export class Hooks {
    * Runs a hook; gives its output as JSON.
    *
    * @param {string} callJson
-   * @param {{ signal: AbortSignal, host: (plugin: object) => object }} context `host`: what a run of a component may use
+   * @param {{ signal: AbortSignal, host: (plugin: object, deny?: object[]) => object }} context `host`: what a run of a component may use, but for what
+   *   rules deny
    */
   async run(callJson, context) {
     const call = JSON.parse(callJson);

@@ -89,9 +89,9 @@ export class Host {
     // It has the directories that were granted by their names or for a role, and not the workspace: rules decide about the workspace, and there
     // is no call here that they could decide about.
     const { cwd } = this.#parts;
-    const host = (plugin) => {
+    const host = (plugin, deny = []) => {
       const roots = plugin.directories;
-      return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny: [] }, false, {}), signal);
+      return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny }, false, {}), signal);
     };
     return this.#parts.hooks.run(callJson, { signal, host });
   }

@@ -185,10 +185,12 @@ test('a role that nobody asks for, or not so, cannot be granted', () => {
 test('hooks reach directories by role', async () => {
   const look = (imports) => ({ tag: 'deny', val: imports['windlass:host/filesystem'].roots().map(({ path }) => path).join() });
   const asked = { tools: [TOOL], hooks: [HOOK], grants: { directories: ROLES } };
-  const plugin = pluginOf(asked, { judge: look, call: () => said('called') }, { roles: { database: { path: '/data', access: 'read' } } });
+  const plugin = pluginOf(asked, { judge: look, call: () => ({ isError: false, content: [] }) }, { roles: { database: { path: '/data', access: 'read' } } });
   const files = new MemoryFileSystem({ files: { '/data/note.txt': 'd' } });
-  const [result] = results(await run([callOf('Touch')], { files, plugins: [plugin], allowedTools: ['Touch'] }));
-  assert.match(result.text, /\/data/);
+  const said = async (rule) => results(await run([callOf('Touch')], { files, plugins: [plugin], allowedTools: ['Touch'], disallowedTools: [rule] }))[0].text;
+  assert.match(await said('Read(*.pem)'), /\/data/);
+  // Rules close there what they close elsewhere.
+  for (const rule of ['Read', 'Read(//data/**)']) assert.doesNotMatch(await said(rule), /\/data/, rule);
 });
 
 test('a component that imports more than there is is not run', async () => {

@@ -1,6 +1,6 @@
 //! One run of a hook: the request to the host, the hook's answer, and its interpretation.
 
-use alloc::{borrow::ToOwned, format, string::String};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::output::ContextOutput;
 use super::{
     BlockDecision, HookEvent, HookKind, HookOutput, Judgement, SpecificOutput, SyncOutput,
 };
-use crate::json::RawJson;
+use crate::{json::RawJson, tool::DenyPattern};
 
 /// A run of a hook. Whether the hook is a component, a program or a closure is up to the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,10 @@ pub struct HookCall {
     pub timeout_ms: u64,
     /// Whether the hook is trusted or may only narrow.
     pub kind: HookKind,
+    /// What rules close to a hook that may only narrow, whatever else it was granted. A trusted hook has the rights of whoever
+    /// registered it, and nothing here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<DenyPattern>,
 }
 
 /// How a hook ended.

@@ -74,7 +74,21 @@ pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
     patterns_of(policy, None)
 }
 
-/// The same for a call of one tool, which has deny rules of its own.
+/// What deny rules close to a run of a component that is no call of a tool, so that no rule decides about it as a whole: the same
+/// files, and all of them where a rule denies all reading or all changes.
+#[must_use]
+pub fn denied_to_components(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
+    let mut patterns = deny_patterns(policy);
+    for (tool, access) in [("Read", Access::Read), ("Edit", Access::Write)] {
+        if policy.rules.denies_tool(tool) {
+            let pattern = String::from("/**");
+            patterns.push(DenyPattern { pattern, access });
+        }
+    }
+    patterns
+}
+
+/// The patterns for a call of one tool, which has deny rules of its own.
 pub(crate) fn deny_patterns_for(policy: &PolicyContext<'_>, tool: &str) -> Vec<DenyPattern> {
     patterns_of(policy, Some(tool))
 }

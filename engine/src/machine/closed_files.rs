@@ -1,8 +1,8 @@
 //! What stays closed to the tools of plugins in directories that no call has to name: those of their roles.
 
 use windlass_core::{
-    permission::literal_pattern,
-    spec::Environment,
+    permission::{PolicyContext, denied_to_components, literal_pattern},
+    spec::{Environment, Spec},
     tool::{Access, DenyPattern, FsGrant, PluginGrant, ToolCall},
 };
 
@@ -36,6 +36,15 @@ impl Engine {
         closed.extend(own.map(|place| closing(literal_pattern(place), Access::Write)));
         call.grant.deny.extend(closed);
         call
+    }
+
+    /// What rules close to hooks of components once the loop is over: those of the session, else those that it would have begun with.
+    pub(super) fn denied_to_components(&self, spec: &Spec) -> Vec<DenyPattern> {
+        let begun = &spec.policy.permissions;
+        let session = self.session.as_ref();
+        let permissions = session.map(|session| session.core_session().permissions());
+        let rules = permissions.map_or(&begun.rules, |permissions| permissions.rules(begun));
+        denied_to_components(&PolicyContext::new(rules, self.mode(), &spec.environment))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windlass_core::{
     EffectId, Millis, RawJson,
     effect::{Answer, Effect as SessionEffect, Stage},
-    hook::{HookCall, HookInput, Occurrence, concerned},
+    hook::{HookCall, HookInput, HookKind, Occurrence, concerned},
 };
 
 use super::{Engine, io::Output, questions::Purpose};
@@ -73,6 +73,7 @@ impl Engine {
         let Ok(input) = RawJson::encode(&input) else {
             return Vec::new(); // texts under names, which always can be encoded
         };
+        let denied = self.denied_to_components(spec);
         // Callbacks cannot answer once the input has ended or the reader is gone.
         let asks_sdk = !self.asks_in_lines() || !self.input_ended && !self.is_unread;
         let concerned = concerned(&spec.policy.hooks, occurrence);
@@ -96,6 +97,10 @@ impl Engine {
                 tool_use_id: None,
                 timeout_ms: matcher.timeout_ms,
                 kind: matcher.kind,
+                deny: match matcher.kind {
+                    HookKind::Narrowing => denied.clone(),
+                    HookKind::Trusted => Vec::new(),
+                },
             };
             calls.push((id, call));
         }

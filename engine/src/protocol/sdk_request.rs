@@ -292,6 +292,7 @@ mod tests {
             tool_use_id: None,
             timeout_ms: 1,
             kind: HookKind::Trusted,
+            deny: Vec::new(),
         };
         let sent = frame(&SdkRequest::hook_callback(
             call.clone(),

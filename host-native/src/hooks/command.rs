@@ -383,6 +383,7 @@ mod tests {
             tool_use_id: None,
             timeout_ms: 60_000,
             kind: HookKind::Trusted,
+            deny: Vec::new(),
         };
         let mut answers: Vec<Answer> = command.run(id, call, cancel).collect().await;
         let answer = answers.pop().unwrap();

@@ -144,7 +144,7 @@ impl PluginHook {
         let grant = FsGrant {
             cwd: directory(call),
             roots: self.roots.clone(),
-            deny: self.closed.clone(),
+            deny: [&self.closed[..], &call.deny].concat(),
         };
         let grant = self.plugin.reachable(&grant, Access::Write);
         let terms = Terms {

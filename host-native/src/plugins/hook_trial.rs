@@ -46,6 +46,7 @@ impl Plugin {
             tool_use_id,
             timeout_ms: hook.matcher().timeout_ms,
             kind: HookKind::Narrowing,
+            deny: Vec::new(),
         };
         Some(answered(hook, call).await)
     }

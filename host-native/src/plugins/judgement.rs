@@ -140,6 +140,7 @@ mod tests {
             tool_use_id: None,
             timeout_ms: 1,
             kind: HookKind::Narrowing,
+            deny: Vec::new(),
         }
     }
 

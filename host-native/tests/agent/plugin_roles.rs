@@ -407,7 +407,7 @@ async fn card_5_no_text_of_a_model_leads_to_the_directory_of_a_role() {
 #[tokio::test]
 async fn card_5_hooks_reach_the_directories_of_roles() {
     let ground = Ground::new();
-    // Denies with what the note in its directory says, or with nothing.
+    // Denies with what the note in its directory says, or with its own text where it has no note.
     let judge = r#"
         (i64.store (i32.const 3000) (i64.const 0x7478742e65746f6e))
         (call $roots (i32.const 2048))
@@ -416,7 +416,8 @@ async fn card_5_hooks_reach_the_directories_of_roles() {
         (call $read (i32.load offset=12 (i32.load (i32.const 2048)))
             (i32.const 3000) (i32.const 8)
             (f64.const 0) (i32.const 1000) (i32.const 2064))
-        (if (i32.load8_u (i32.const 2064)) (then unreachable))
+        (if (i32.load8_u (i32.const 2064)) (then
+            (return (call $deny (i32.const 4096) (i32.const 10)))))
         (call $deny (i32.load (i32.const 2068)) (i32.load (i32.const 2072)))
     "#;
     let declaration = json!({
@@ -436,12 +437,20 @@ async fn card_5_hooks_reach_the_directories_of_roles() {
         &json!({}),
     );
     let nothing = ComponentGrant::default();
-    let database = nothing
-        .clone()
-        .role("database", ground.text("data/inner"), Access::Read);
-    for (grant, reason) in [(database, "data/inner"), (nothing, "no folders")] {
+    let inner = ground.text("data/inner");
+    let database = nothing.clone().role("database", &inner, Access::Read);
+    let named = format!("Read(/{inner}/note.txt)");
+    for (grant, rule, reason) in [
+        (&nothing, "Read(*.pem)", "no folders"),
+        (&database, "Read(*.pem)", "data/inner"),
+        // Rules close there what they close elsewhere.
+        (&database, &named, "no folders"),
+        (&database, "Read", "no folders"),
+        (&database, "Edit", "data/inner"),
+    ] {
         session(&ground, json!({}), (reason, true), |agent| {
-            agent.plugin(&probe).plugin_granted(&policy, grant)
+            let agent = agent.plugin(&probe).plugin_granted(&policy, grant.clone());
+            agent.disallowed_tools([rule])
         })
         .await;
     }

@@ -53,7 +53,7 @@ fn with_worktree(
 
 impl Thread {
     /// The policy for calls of this thread at this time.
-    pub(super) fn policy<'a>(&'a self, shared: &'a Shared) -> PolicyContext<'a> {
+    pub(in crate::session) fn policy<'a>(&'a self, shared: &'a Shared) -> PolicyContext<'a> {
         let policy = &shared.spec.policy.permissions;
         PolicyContext {
             rules: shared.permissions.rules(policy),

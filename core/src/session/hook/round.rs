@@ -8,9 +8,13 @@ use super::{
 };
 use crate::{
     effect::{Answer, Effect, EffectId, Stage},
-    hook::{HookAnswer, HookCall, HookEvent, HookInput, InterpretedAnswer, Occurrence, concerned},
+    hook::{
+        HookAnswer, HookCall, HookEvent, HookInput, HookKind, InterpretedAnswer, Occurrence,
+        concerned,
+    },
     json::RawJson,
     message::HookOutcome,
+    permission::denied_to_components,
 };
 
 impl Thread {
@@ -96,6 +100,10 @@ impl Thread {
             tool_use_id: round.occurrence.tool_use_id().map(ToOwned::to_owned),
             timeout_ms: asked.timeout_ms,
             kind: asked.kind,
+            deny: match asked.kind {
+                HookKind::Narrowing => denied_to_components(&self.policy(shared)),
+                HookKind::Trusted => Vec::new(),
+            },
         };
         if announce {
             self.emit_hook_started(shared, id, &round.occurrence);
