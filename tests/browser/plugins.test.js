@@ -183,7 +183,14 @@ test('a role that nobody asks for, or not so, cannot be granted', () => {
 });
 
 test('hooks reach directories by role', async () => {
-  const look = (imports) => ({ tag: 'deny', val: imports['windlass:host/filesystem'].roots().map(({ path }) => path).join() });
+  const opened = ({ path, directory }) => {
+    try {
+      return directory.read('note.txt', 0, 100) && path;
+    } catch (code) {
+      return code;
+    }
+  };
+  const look = (imports) => ({ tag: 'deny', val: imports['windlass:host/filesystem'].roots().map(opened).join() });
   const asked = { tools: [TOOL], hooks: [HOOK], grants: { directories: ROLES } };
   const plugin = pluginOf(asked, { judge: look, call: () => ({ isError: false, content: [] }) }, { roles: { database: { path: '/data', access: 'read' } } });
   const files = new MemoryFileSystem({ files: { '/data/note.txt': 'd' } });
