@@ -192,12 +192,12 @@ test('hooks reach directories by role', async () => {
   };
   const look = (imports) => ({ tag: 'deny', val: imports['windlass:host/filesystem'].roots().map(opened).join() });
   const asked = { tools: [TOOL], hooks: [HOOK], grants: { directories: ROLES } };
-  const plugin = pluginOf(asked, { judge: look, call: () => ({ isError: false, content: [] }) }, { roles: { database: { path: '/data', access: 'read' } } });
+  const plugin = pluginOf(asked, { judge: look, call: () => said('called') }, { roles: { database: { path: '/data', access: 'read' } } });
   const files = new MemoryFileSystem({ files: { '/data/note.txt': 'd' } });
-  const said = async (rule) => results(await run([callOf('Touch')], { files, plugins: [plugin], allowedTools: ['Touch'], disallowedTools: [rule] }))[0].text;
-  assert.match(await said('Read(*.pem)'), /\/data/);
+  const told = async (rule) => results(await run([callOf('Touch')], { files, plugins: [plugin], allowedTools: ['Touch'], disallowedTools: [rule] }))[0].text;
+  assert.match(await told('Read(*.pem)'), /\/data/);
   // Rules close there what they close elsewhere.
-  for (const rule of ['Read', 'Read(//data/**)']) assert.doesNotMatch(await said(rule), /\/data/, rule);
+  for (const rule of ['Read', 'Read(//data/**)']) assert.doesNotMatch(await told(rule), /\/data/, rule);
 });
 
 test('a component that imports more than there is is not run', async () => {

@@ -75,8 +75,8 @@ pub use update::{
 pub(crate) use path::{is_under, lexical};
 pub(crate) use path_pattern::{closed_patterns, deny_patterns_for};
 pub use path_pattern::{
-    closed_to, denied_to_components, deny_patterns, literal_pattern, look_for_closed,
-    normal_patterns,
+    closed_to, denied_altogether, denied_to_components, deny_patterns, literal_pattern,
+    look_for_closed, normal_patterns,
 };
 pub use protected_place::{
     CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, is_protected_by_name,

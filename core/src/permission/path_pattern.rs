@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{PolicyContext, Rule, glob};
+use super::{PolicyContext, Rule, Rules, glob};
 use crate::{
     environment::Environment,
     permission::ResolvePath,
@@ -79,13 +79,19 @@ pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
 #[must_use]
 pub fn denied_to_components(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
     let mut patterns = deny_patterns(policy);
-    for (tool, access) in [("Read", Access::Read), ("Edit", Access::Write)] {
-        if policy.rules.denies_tool(tool) {
-            let pattern = String::from("/**");
-            patterns.push(DenyPattern { pattern, access });
-        }
-    }
+    patterns.extend(denied_altogether(policy.rules));
     patterns
+}
+
+/// All files as patterns, where a rule denies all reading or all changes: for components, which reach some without a call that
+/// names them.
+pub fn denied_altogether(rules: &Rules) -> impl Iterator<Item = DenyPattern> {
+    let all = [("Read", Access::Read), ("Edit", Access::Write)].into_iter();
+    let denied = all.filter(|(tool, _)| rules.denies_tool(tool));
+    denied.map(|(_, access)| DenyPattern {
+        pattern: String::from("/**"),
+        access,
+    })
 }
 
 /// The patterns for a call of one tool, which has deny rules of its own.

@@ -1,16 +1,13 @@
-//! What stays closed to the tools of plugins in directories that no call has to name: those of their roles.
+//! What stays closed to the tools and hooks of plugins in directories that no call has to name.
 
 use windlass_core::{
-    permission::{PolicyContext, denied_to_components, literal_pattern},
+    permission::{PolicyContext, denied_altogether, denied_to_components, literal_pattern},
     spec::{Environment, Spec},
     tool::{Access, DenyPattern, FsGrant, PluginGrant, ToolCall},
 };
 
 use super::Engine;
 use crate::path::TextPath;
-
-/// The pattern of all files.
-const EVERYWHERE: &str = "/**";
 
 impl Engine {
     /// A call with what stays closed to it, if its tool is that of a plugin. The core judges the files that a call names; those in the
@@ -27,13 +24,12 @@ impl Engine {
         };
         let permissions = session.core_session().permissions();
         let rules = permissions.rules(&spec.policy.permissions);
-        let denied = [("Read", Access::Read), ("Edit", Access::Write)].into_iter();
-        let denied = denied.filter(|(tools, _)| rules.denies_tool(tools));
-        let mut closed: Vec<DenyPattern> = denied
-            .map(|(_, access)| closing(EVERYWHERE.to_owned(), access))
-            .collect();
         let own = own_places(&spec.environment, granted, &call.grant);
-        closed.extend(own.map(|place| closing(literal_pattern(place), Access::Write)));
+        let own = own.map(|place| DenyPattern {
+            pattern: literal_pattern(place),
+            access: Access::Write,
+        });
+        let closed: Vec<DenyPattern> = denied_altogether(rules).chain(own).collect();
         call.grant.deny.extend(closed);
         call
     }
@@ -67,8 +63,4 @@ fn own_places<'a>(
     };
     let own = environment.own_directories.iter().filter(is_reached);
     own.map(String::as_str)
-}
-
-fn closing(pattern: String, access: Access) -> DenyPattern {
-    DenyPattern { pattern, access }
 }
