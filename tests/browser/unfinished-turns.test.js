@@ -65,6 +65,24 @@ test('card_4_an_answer_that_was_arriving_is_asked_for_once_more', async () => {
   assert.equal(new Set(lines).size, lines.length);
 });
 
+test('card_4_what_a_person_has_seen_of_an_answer_can_be_gone_on_with', async () => {
+  const store = new MemorySessionStore();
+  const happened = [];
+  const append = store.append.bind(store);
+  // A slow disk: the answer is there before the state is kept.
+  store.append = async (...given) => {
+    const hasState = given[4] !== undefined;
+    if (hasState) await new Promise((resolve) => setTimeout(resolve, 50));
+    await append(...given);
+    if (hasState) happened.push('kept');
+  };
+  const { agent } = await agentOf([{ respond: 'It is 7.' }], store, { includePartialMessages: true });
+  const session = agent.session();
+  for await (const { type } of session.prompt('What is it?')) if (type === 'stream_event') happened.push('shown');
+  assert.equal(happened.indexOf('kept') < happened.indexOf('shown'), true, happened.join(' '));
+  assert.equal(happened.includes('kept'), true);
+});
+
 test('card_4_calls_keep_their_results_and_those_that_ran_run_again_as_their_tool_says', async () => {
   const store = new MemorySessionStore();
   const ran = [];

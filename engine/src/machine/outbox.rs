@@ -1,8 +1,9 @@
 //! The output: lines and messages, in the order in which things happen.
 //!
 //! A reader takes what it was shown for kept: a message that belongs into the transcript is not given out before the entry of it
-//! has been written (or has failed to be), and the messages after it wait as well, so that their order stays. Requests and replies do
-//! not wait: what they are about must not be late because a disk is slow.
+//! has been written (or has failed to be), and the messages after it wait as well, so that their order stays. Where the state of the
+//! session is stored, so that another engine goes on from there, what comes after that state waits for it, too. Requests and replies
+//! do not wait: what they are about must not be late because a disk is slow.
 
 use std::collections::VecDeque;
 
@@ -38,6 +39,8 @@ pub(super) struct Outbox {
     latest: usize,
     /// The number of writes that were begun, and of those that have ended.
     writes: (u64, u64),
+    /// The number of the latest write of the session's state.
+    state_write: u64,
 }
 
 impl Outbox {
@@ -52,6 +55,7 @@ impl Outbox {
             released: VecDeque::new(),
             latest: 0,
             writes: (0, 0),
+            state_write: 0,
         }
     }
 
@@ -68,8 +72,10 @@ impl Outbox {
 
     /// Sends a message, behind those that wait.
     fn send(&mut self, message: Output) {
-        match self.unwritten.back() {
-            Some(&(write, _)) => {
+        let state_write = (self.state_write > self.writes.1).then_some(self.state_write);
+        let waits_for = self.unwritten.back().map(|(write, _)| *write);
+        match waits_for.max(state_write) {
+            Some(write) => {
                 self.unwritten.push_back((write, message));
                 self.latest += 1;
             }
@@ -91,6 +97,12 @@ impl Outbox {
         self.outputs = others;
         let messages = messages.into_iter().map(|(_, message)| (write, message));
         self.unwritten.extend(messages);
+    }
+
+    /// The state of the session is being written; messages wait as for entries, and so do those that are sent until then.
+    pub(super) fn state_write_begun(&mut self) {
+        self.write_begun();
+        self.state_write = self.writes.0;
     }
 
     /// The first write that was begun and has not ended has ended, with or without success.

@@ -20,7 +20,7 @@ impl Engine {
         };
         if let Some(snapshot) = session.changed_while_waiting(self.launch.keeps_turns) {
             let asked = session.parked_questions();
-            self.outbox.write_begun();
+            self.outbox.state_write_begun();
             self.store_snapshot(snapshot, Then::Ask(asked));
         }
     }
