@@ -88,16 +88,15 @@ impl Cache {
         real.filter_map(Result::ok).collect()
     }
 
-    /// The component with this digest from the cache, or compiled and then kept; only then are its bytes read, which are known to
-    /// have the digest. A cache that cannot be used is told, and does not matter otherwise.
+    /// The component with this key from the cache, or compiled and then kept; only then are its bytes read, whose digest the key is. A cache that cannot be used is told, and does not matter otherwise.
     pub(super) fn component<B: AsRef<[u8]>>(
         &self,
         engine: &Engine,
-        digest: &str,
+        key: &str,
         bytes: impl FnOnce() -> wasmtime::Result<B>,
         tell: impl Fn(&CacheError),
     ) -> wasmtime::Result<Component> {
-        let name = file_name(engine, digest);
+        let name = file_name(engine, key);
         let sealer = self.prepare();
         if let Ok(sealer) = &sealer
             && let Some(component) = self.load(engine, &name, sealer)
@@ -175,9 +174,8 @@ impl Cache {
 }
 
 /// A name that changes with the component, with wasmtime and with the engine's settings.
-fn file_name(engine: &Engine, digest: &str) -> String {
+fn file_name(engine: &Engine, key: &str) -> String {
     let mut settings = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
-    let digits = digest.trim_start_matches("sha256:");
-    format!("{digits}-{:016x}.cwasm", settings.finish())
+    format!("{key}-{:016x}.cwasm", settings.finish())
 }

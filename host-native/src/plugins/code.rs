@@ -115,7 +115,19 @@ impl Code {
         let Some(cache) = cache else {
             return Component::from_binary(engine, &self.bytes()?);
         };
-        cache.component(engine, self.digest(), || self.bytes(), tell)
+        cache.component(engine, &self.cache_key(), || self.bytes(), tell)
+    }
+
+    /// What the compiled component is found by. Bytes in memory get the digest that is computed soonest: SHA-256 takes four times as
+    /// long, and nobody needs it of the components that are part of the host. Of a file it is known.
+    fn cache_key(&self) -> String {
+        match self {
+            Self::Read(bytes) => format!("blake3-{}", blake3::hash(bytes.as_slice())),
+            Self::Installed(component) => {
+                let digits = component.digest.trim_start_matches("sha256:");
+                format!("sha256-{digits}")
+            }
+        }
     }
 
     /// `sha256:` and hexadecimal digits.

@@ -39,7 +39,9 @@ impl Runtime {
             // The same component must give the same result on every machine.
             .wasm_relaxed_simd(false)
             // Errors describe traps in words; tables that map machine code to the source would only take space.
-            .generate_address_map(false);
+            .generate_address_map(false)
+            // For unwinders of others, which would have to be told each function at a start. Windows cannot do without.
+            .native_unwind_info(cfg!(windows));
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);
         bindings::Tools::add_to_linker::<_, HasSelf<_>>(&mut linker, CallState::entered)?;
