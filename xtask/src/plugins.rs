@@ -16,11 +16,12 @@ use crate::workspace::Workspace;
 const RUST: [&str; 5] = ["policy", "audit", "images", "weather", "sqlite"];
 
 /// The component of a plugin, the file that it is made from, and whether it imports WASI.
-const JAVASCRIPT: [(&str, &str, bool); 4] = [
+const JAVASCRIPT: [(&str, &str, bool); 5] = [
     ("words-js", "plugins/words-js/app.js", false),
     ("connected-js", "tests/languages/connected.js", false),
     ("misbehaves-js", "tests/languages/misbehaves.js", false),
     ("clock-js", "tests/languages/clock.js", true),
+    ("kept-js", "tests/languages/kept.js", false),
 ];
 
 /// The same for Python: the folder of a module, and its name.

@@ -272,7 +272,7 @@ fn card_5_a_new_plugin_in_typescript_passes_its_own_test_and_has_types() {
     }
 }
 
-/// The component of an example in Rust.
+/// The component of an example.
 pub(crate) fn example(name: &str) -> std::path::PathBuf {
     let component = plugins().join(format!("{name}.wasm"));
     assert!(
@@ -285,18 +285,34 @@ pub(crate) fn example(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn card_5_the_examples_in_rust_pass_their_own_tests() {
-    let windlass = Windlass::new();
     for name in ["policy", "audit", "images", "weather", "sqlite"] {
-        let component = example(name);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../plugins")
-            .join(name);
-        let arguments = ["plugin", "test", folder.to_str().unwrap(), "--component"];
-        let done = windlass.run(&[&arguments[..], &[component.to_str().unwrap()]].concat());
-        assert_eq!(done.code, Some(0), "{name}: {done:?}");
-        assert!(
-            done.stdout.ends_with(": all as expected\n"),
-            "{name}: {done:?}"
-        );
+        passes_its_own_tests(name, &example(name));
     }
+}
+
+#[test]
+fn card_5_the_examples_in_javascript_and_python_pass_their_own_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["words-js", "csv-python"] {
+        let built = fs::read(example(name)).unwrap();
+        let component = folder.path().join(format!("{name}.wasm"));
+        let declared = windlass::plugins::with_declaration(&built).unwrap();
+        fs::write(&component, declared).unwrap();
+        passes_its_own_tests(name, &component);
+    }
+}
+
+/// Runs the tests in the folder of an example.
+fn passes_its_own_tests(name: &str, component: &Path) {
+    let windlass = Windlass::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../plugins")
+        .join(name);
+    let arguments = ["plugin", "test", folder.to_str().unwrap(), "--component"];
+    let done = windlass.run(&[&arguments[..], &[component.to_str().unwrap()]].concat());
+    assert_eq!(done.code, Some(0), "{name}: {done:?}");
+    assert!(
+        done.stdout.ends_with(": all as expected\n"),
+        "{name}: {done:?}"
+    );
 }

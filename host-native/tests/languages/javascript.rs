@@ -33,6 +33,20 @@ async fn card_5_a_plugin_in_javascript_answers_with_what_it_was_granted() {
     ground.calls(WORDS.1, calls, with).await;
 }
 
+/// It declares that it keeps its instance.
+#[tokio::test]
+async fn card_5_variables_in_javascript_last_for_a_session_and_no_longer() {
+    let ground = Ground::new(&[]);
+    for _ in 0..2 {
+        let calls = vec![
+            (json!({}), ("call 1", false)),
+            (json!({}), ("call 2", false)),
+        ];
+        let with = |agent: AgentBuilder| agent.plugin(plugin("kept-js"));
+        ground.calls("Count", calls, with).await;
+    }
+}
+
 #[tokio::test]
 async fn card_5_a_plugin_in_javascript_that_does_not_behave_is_ended() {
     let ground = Ground::new(&[("note.txt", "a note")]);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use windlass::core::tool::{Access, PluginGrant};
 
-use crate::support::{Ground, logged, plugin};
+use crate::support::{Ground, logged, model, plugin};
 
 const CSV: (&str, &str) = ("csv-python", "QueryCsv");
 const MISBEHAVES: (&str, &str) = ("misbehaves-python", "Misbehave");
@@ -28,6 +28,29 @@ async fn card_5_a_plugin_in_python_opens_the_granted_files_and_no_others() {
     // The schema is made of the annotations.
     let wrong = json!({"file_path": "sales.csv", "column": "amount", "operation": "median"});
     ground.call(CSV, wrong, ("operation", true), same).await;
+}
+
+/// The table is kept in memory from call to call, and read again when its file is another.
+#[tokio::test]
+async fn card_5_a_plugin_in_python_keeps_what_it_has_read_until_that_changes() {
+    let ground = Ground::new(&[("sales.csv", "city,amount\nRome,1.5\n")]);
+    let input = json!({"file_path": "sales.csv", "column": "amount", "operation": "sum"});
+    let asks =
+        json!({"content": [{"type": "tool_use", "name": "QueryCsv", "input": input.clone()}]});
+    let hears = |text: &str| json!({"tool_results": [{"contains": text, "is_error": false}]});
+    let model = model(&[
+        json!({ "respond": asks.clone() }),
+        json!({ "expect": hears("1.5"), "respond": "done" }),
+        json!({ "respond": asks }),
+        json!({ "expect": hears("42"), "respond": "done" }),
+    ]);
+    let agent = ground.agent(&model).plugin(plugin(CSV.0));
+    let session = agent.allowed_tools([CSV.1]).build().unwrap().session();
+    session.prompt("How much?").result().await.unwrap();
+    let changed = "city,amount\nRome,2\nOslo,40\n";
+    std::fs::write(ground.path("work/sales.csv"), changed).unwrap();
+    session.prompt("And now?").result().await.unwrap();
+    model.verify().unwrap();
 }
 
 /// What Python's own functions do in a writable directory, in one that may be read only, and outside of both.
