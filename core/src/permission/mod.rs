@@ -65,7 +65,9 @@ pub use resolved::{ResolvePath, ResolvedPath};
 pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};
 pub use suggest::{first_rule, suggestions};
-pub use tool_name::{is_reserved_tool_name, names_servers_tool, server_tool_name};
+pub use tool_name::{
+    is_reserved_tool_name, names_servers_tool, resembles_reserved_tool_name, server_tool_name,
+};
 pub(crate) use tool_name::{other as other_tool_name, present as present_tool_name, server_name};
 pub use tool_set::ToolSet;
 pub use update::{

@@ -147,7 +147,8 @@ fn as_the_loosest_system_reads(path: &str) -> String {
         match name.trim_end_matches(['.', ' ']) {
             "" => name, // `.` and `..`
             "git~1" | "GIT~1" => String::from(".git"),
-            named => named.to_lowercase(),
+            // Each character by itself, as file systems do.
+            named => named.chars().flat_map(char::to_lowercase).collect(),
         }
     });
     names.collect::<Vec<String>>().join("/")

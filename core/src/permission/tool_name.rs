@@ -43,6 +43,15 @@ pub fn is_reserved_tool_name(name: &str) -> bool {
     KNOWN.contains(&name) || name.starts_with("mcp__")
 }
 
+/// Whether a person or a model could take a name for a [reserved](is_reserved_tool_name) one: it differs from it in case, `_` and `-`
+/// alone, or not at all.
+#[must_use]
+pub fn resembles_reserved_tool_name(name: &str) -> bool {
+    let letters = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_of_server = name.to_ascii_lowercase().starts_with("mcp_");
+    is_of_server || KNOWN.iter().any(|known| letters(known) == letters(name))
+}
+
 /// Tools of this engine or the official one. Settings that both read contain rules for them, whether or not a session offers
 /// them.
 pub(super) const KNOWN: [&str; 46] = [

@@ -1,7 +1,7 @@
 //! What a component file says of itself, without running it.
 
 use sha2::{Digest as _, Sha256};
-use windlass_core::permission::is_reserved_tool_name;
+use windlass_core::permission::resembles_reserved_tool_name;
 
 use super::{declaration::Declaration, load_fault::LoadFault, read::read};
 
@@ -31,7 +31,7 @@ impl Inspection {
     /// Checks that no tool of somebody else has a name that rules are written for.
     pub(super) fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
         let mut names = declaration.tools.iter().map(|tool| &tool.name);
-        match names.find(|name| is_reserved_tool_name(name)) {
+        match names.find(|name| resembles_reserved_tool_name(name)) {
             Some(name) => Err(LoadFault::ReservedName(name.clone())),
             None => Ok(()),
         }

@@ -59,9 +59,9 @@ pub enum LoadFault {
     /// The Messages API does not accept the name of a tool.
     #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
     ToolName(String),
-    /// A tool takes the name of one that rules are written for.
+    /// A tool takes the name of one that rules are written for, or one that could be taken for it.
     #[error(
-        "it declares a tool `{0}`, which is the name of a tool of windlass, of Claude Code or of an MCP server: rules for that one would hold for it, so it needs another name"
+        "it declares a tool `{0}`, which is or resembles the name of a tool of windlass, of Claude Code or of an MCP server: rules for that one, or what people know of it, would be taken to hold for it, so it needs another name"
     )]
     ReservedName(String),
     /// Two tools have the same name.
