@@ -195,8 +195,9 @@ fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
         .paths
         .iter()
         .find(|fact| !policy.in_workspace(&fact.path));
-    // The files named in a command are not all that it may access.
-    let inside = call.command.is_none() && !call.paths.is_empty() && outside.is_none();
+    // The files named in a command are not all that it may access, and what is sent is no longer inside.
+    let is_about_files = call.command.is_none() && !call.tool.may_send();
+    let inside = is_about_files && !call.paths.is_empty() && outside.is_none();
     if inside && policy.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
@@ -305,6 +306,9 @@ fn allowed_by<'r>(
 /// Whether a rule by itself allows a whole call.
 pub(super) fn allows_whole(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     if let Some(pattern) = rule.file_pattern_for(&call.tool.name) {
+        if call.tool.may_send() && !rule.names_tool(&call.tool.name) {
+            return false; // a rule for reading says nothing about sending
+        }
         let is_meant = |access| match access {
             Access::Read => !rule.is_edit(),
             // A rule of the tool itself allows whatever the tool does with the file.

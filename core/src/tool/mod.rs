@@ -98,6 +98,12 @@ impl ToolDefinition {
         self
     }
 
+    /// Whether it is a plugin's and may pass on what it has read: nothing that is about files alone lets it run.
+    #[must_use]
+    pub fn may_send(&self) -> bool {
+        self.grant.is_some() && self.annotations.open_world
+    }
+
     /// Whether calls change files (acceptEdits approves those inside the granted directories).
     #[must_use]
     pub fn edits_files(&self) -> bool {

@@ -23,9 +23,10 @@ use super::{
     CallLimits,
     bindings::windlass::plugin::types as wit,
     call_state::{CallPart, CallState, InstancePart},
-    component::{Plugin, PluginHost},
+    component::{Plugin, PluginHost, Trust},
     engine::Runtime,
     linked::Linked,
+    memory_budget::Reserved,
     off_thread::{off_thread, spawned},
     outcome::{CallError, Stopped, Watch, trap_text},
     progress::Reports,
@@ -202,8 +203,13 @@ impl Plugin {
         let Ok(nothing) = self.0.host.config.files.reach(&FsGrant::default()) else {
             return;
         };
-        if !instance.store.data().instance.meter.refused_memory {
-            turn.bring_back(instance.with(CallPart::none(nothing, &self.0.limits)));
+        let meter = &instance.store.data().instance.meter;
+        if !meter.refused_memory {
+            let memory = meter.memory(&self.0.limits);
+            turn.bring_back(
+                instance.with(CallPart::none(nothing, &self.0.limits)),
+                memory,
+            );
         }
     }
 
@@ -248,12 +254,32 @@ impl Plugin {
             Arc::clone(terms.abandoned),
         );
         let reach = self.0.host.config.files.reach(terms.grant)?;
-        let call = CallPart::new(watch, reach, self.1.clone(), reports, &self.0.limits);
+        let memory = self.take_memory(terms, &watch)?;
+        let mut call = CallPart::new(watch, reach, self.1.clone(), reports, &self.0.limits);
+        call.memory = memory;
         Ok(Begun {
             linked,
             runtime,
             call,
         })
+    }
+
+    /// Takes the memory that the run may need; waiting for it is part of its time.
+    fn take_memory(&self, terms: &Terms<'_>, watch: &Watch) -> Result<Option<Reserved>, CallError> {
+        let loaded = &self.0;
+        if loaded.trust == Trust::Full {
+            return Ok(None);
+        }
+        let budget = &loaded.host.memory;
+        let component = Arc::as_ptr(loaded).addr();
+        match budget.take(component, loaded.limits.memory, watch) {
+            Ok(reserved) => Ok(Some(reserved)),
+            Err(Stopped::OutOfTime) => Err(CallError::NoMemory {
+                most: budget.most(),
+                after: terms.time,
+            }),
+            Err(_) => Err(CallError::Cancelled),
+        }
     }
 
     /// The component, compiled. Waiting for that is no part of the time of a call.

@@ -14,6 +14,7 @@ use super::{
     authority::Bound,
     limits::{CallLimits, Meter},
     log_sink::{LogLevel, LogLine, LogSink},
+    memory_budget::Reserved,
     network::{Exchanges, Network},
     outcome::{Stopped, Watch},
     progress::Reports,
@@ -57,6 +58,8 @@ pub(super) struct CallPart {
     pub(super) listings: Listings,
     /// When the call began.
     pub(super) started: SystemTime,
+    /// The memory that was taken for it, unless its component is part of the host.
+    pub(super) memory: Option<Reserved>,
 }
 
 impl CallPart {
@@ -82,6 +85,7 @@ impl CallPart {
             files: OpenFiles::default(),
             listings: Listings::default(),
             started: SystemTime::now(),
+            memory: None,
         }
     }
 

@@ -27,6 +27,7 @@ use super::{
     linked::{Linked, Roles},
     load_fault::LoadError,
     log_sink::{LogLevel, LogLine},
+    memory_budget::MemoryBudget,
     names::Resolver,
     network::Network,
     outcome::CallError,
@@ -66,6 +67,10 @@ pub struct PluginHostConfig {
     /// How many instances of components wait for the next call of their session at most (those that declare `"instance": "session"`);
     /// 16 without a number. The longest idle one ends where there would be more.
     pub kept_instances: Option<usize>,
+    /// How many bytes of linear memory all calls and hooks of components may have at one time; 2 GiB without a number. Each takes
+    /// what its limits allow before it begins, and waits for it within its time; one component has at most half of all. An instance
+    /// that waits for the next call of its session is not among them: those have half as much again at most.
+    pub memory: Option<usize>,
 }
 
 /// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
@@ -74,6 +79,7 @@ pub struct PluginHost {
     pub(super) config: Arc<PluginHostConfig>,
     pub(super) network: Arc<Network>,
     idle: Arc<IdleInstances>,
+    pub(super) memory: Arc<MemoryBudget>,
     runtime: Arc<OnceLock<Result<Runtime, String>>>,
 }
 
@@ -81,13 +87,15 @@ impl PluginHost {
     /// A host that has not started anything.
     #[must_use]
     pub fn new(config: PluginHostConfig) -> Self {
+        let memory = MemoryBudget::new(config.memory);
         Self {
             network: Arc::new(Network::new(
                 config.resolver.clone(),
                 config.certificates.clone(),
                 config.recorded.clone(),
             )),
-            idle: Arc::new(IdleInstances::new(config.kept_instances)),
+            idle: Arc::new(IdleInstances::new(config.kept_instances, memory.most() / 2)),
+            memory,
             config: Arc::new(config),
             runtime: Arc::default(),
         }
@@ -110,7 +118,7 @@ impl PluginHost {
     /// # Errors
     /// [`LoadError`], with the component's name and what is wrong with it.
     pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Result<Plugin, LoadError> {
-        self.load_with(name, bytes.into(), CallLimits::within)
+        self.load_with(name, bytes.into(), Trust::None)
     }
 
     /// The same for a component that was read and inspected before: exactly its bytes are what is run.
@@ -118,7 +126,7 @@ impl PluginHost {
     pub fn load_inspected(&self, name: &str, component: &InspectedComponent) -> Plugin {
         let declaration = component.inspection().declaration.clone();
         let code = Code::Read(Arc::clone(&component.bytes));
-        self.declared(name, Arc::new(declaration), code, CallLimits::within)
+        self.declared(name, Arc::new(declaration), code, Trust::None)
     }
 
     /// The same for a component that is part of the host: the limits of the host are its own.
@@ -127,24 +135,16 @@ impl PluginHost {
         name: &str,
         bytes: impl Into<Bytes>,
     ) -> Result<Plugin, LoadError> {
-        self.load_with(name, bytes.into(), |limits, _| CallLimits {
-            host_calls: u32::MAX,
-            ..limits.clone()
-        })
+        self.load_with(name, bytes.into(), Trust::Full)
     }
 
-    fn load_with(
-        &self,
-        name: &str,
-        bytes: Bytes,
-        limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
-    ) -> Result<Plugin, LoadError> {
+    fn load_with(&self, name: &str, bytes: Bytes, trust: Trust) -> Result<Plugin, LoadError> {
         let (declaration, _) = read(&bytes).map_err(|fault| LoadError {
             component: name.to_owned(),
             fault,
         })?;
         let bytes = Arc::new(ComponentBytes::of(bytes));
-        Ok(self.declared(name, Arc::new(declaration), Code::Read(bytes), limits))
+        Ok(self.declared(name, Arc::new(declaration), Code::Read(bytes), trust))
     }
 
     /// Takes a component at its declaration, which was read when it was installed; its code is read with its first call.
@@ -152,7 +152,7 @@ impl PluginHost {
     pub fn load_installed(&self, name: &str, component: &InstalledComponent) -> Plugin {
         let code = Code::Installed(component.clone());
         let declaration = Arc::clone(&component.declaration);
-        self.declared(name, declaration, code, CallLimits::within)
+        self.declared(name, declaration, code, Trust::None)
     }
 
     fn declared(
@@ -160,12 +160,13 @@ impl PluginHost {
         name: &str,
         declaration: Arc<Declaration>,
         code: Code,
-        limits: impl Fn(&CallLimits, &DeclaredLimits) -> CallLimits,
+        trust: Trust,
     ) -> Plugin {
-        let limits = limits(&self.config.limits, &declaration.limits);
+        let limits = trust.limits(&self.config.limits, &declaration.limits);
         let tools = declaration.tools.iter();
+        let sends = !declaration.grants.http.is_empty();
         let bound = Bound {
-            tools: tools.map(|tool| tool.definition(&limits)).collect(),
+            tools: tools.map(|tool| tool.definition(&limits, sends)).collect(),
             ..Bound::default()
         };
         let instance = match declaration.instance {
@@ -177,6 +178,7 @@ impl PluginHost {
             code,
             declaration,
             limits,
+            trust,
             host: self.clone(),
             prepared: Preparation::default(),
             bench: Bench::default(),
@@ -220,6 +222,27 @@ pub struct Plugin(
     pub(super) Option<Arc<SessionInstance>>,
 );
 
+/// Whose a component is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It is part of the host: its limits are those of the host, and it waits for nobody's memory.
+    Full,
+    /// Somebody else's.
+    None,
+}
+
+impl Trust {
+    fn limits(self, host: &CallLimits, declared: &DeclaredLimits) -> CallLimits {
+        match self {
+            Self::Full => CallLimits {
+                host_calls: u32::MAX,
+                ..host.clone()
+            },
+            Self::None => host.within(declared),
+        }
+    }
+}
+
 /// The data shared by clones of a [`Plugin`].
 pub(super) struct Loaded {
     pub(super) name: Arc<str>,
@@ -227,6 +250,7 @@ pub(super) struct Loaded {
     pub(super) declaration: Arc<Declaration>,
     /// Those of the host, as far as the plugin declares to need them.
     pub(super) limits: CallLimits,
+    pub(super) trust: Trust,
     pub(super) host: PluginHost,
     prepared: Preparation,
     /// Whether it trapped too often to be run again.

@@ -81,13 +81,15 @@ pub struct DeclaredTool {
 impl DeclaredTool {
     /// The tool for the core. A declaration asks, it grants nothing: until somebody grants it something, it reaches no file.
     ///
-    /// What writes files changes something, whatever it says of itself, and takes at most the time that a call has.
-    pub(super) fn definition(&self, limits: &CallLimits) -> ToolDefinition {
+    /// What writes files changes something, whatever it says of itself, and takes at most the time that a call has. What its component
+    /// may send away is in the open, whatever it says: `sends` is whether that asks for the network.
+    pub(super) fn definition(&self, limits: &CallLimits, sends: bool) -> ToolDefinition {
         let most = u32::try_from(limits.time.as_millis()).unwrap_or(u32::MAX);
         let writes = self.paths.iter().any(|path| path.access == Access::Write);
         ToolDefinition {
             annotations: Annotations {
                 read_only: self.annotations.read_only && !writes,
+                open_world: self.annotations.open_world || sends,
                 ..self.annotations
             },
             paths: self.paths.clone(),

@@ -249,6 +249,11 @@ impl fmt::Display for HookError {
             CallError::Occupied { .. } | CallError::Crowded { .. } => {
                 f.write_str("it waited for its component")
             }
+            CallError::NoMemory { after, .. } => write!(
+                f,
+                "it waited {} ms for memory that other components have",
+                after.as_millis()
+            ),
             CallError::Grant(error) => write!(f, "it was not started: {error}"),
             CallError::OutOfTime(time) => {
                 write!(f, "it ran out of time after {} ms", time.as_millis())

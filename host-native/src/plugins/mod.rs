@@ -39,6 +39,7 @@ mod limits;
 mod linked;
 mod load_fault;
 mod log_sink;
+mod memory_budget;
 mod names;
 mod network;
 mod off_thread;

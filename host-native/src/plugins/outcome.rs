@@ -85,6 +85,10 @@ pub(super) enum CallError {
         "The tool was not run: {waiting} calls wait for its component `{component}` already, and it runs one at a time. Call it again later."
     )]
     Crowded { component: String, waiting: usize },
+    #[error(
+        "The tool was not run: the components that run already have the memory that was left of {} MiB for all, also after {} ms. Call it again later.", .most >> 20, .after.as_millis()
+    )]
+    NoMemory { most: usize, after: Duration },
     #[error("The call was not started: {0}")]
     Grant(#[from] GrantError),
     #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]

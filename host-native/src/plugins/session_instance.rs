@@ -148,8 +148,9 @@ impl Turn {
     }
 
     /// Brings the instance back, as the next call shall find it.
-    pub(super) fn bring_back(self, instance: ToolInstance) {
-        self.instance.idle.put(self.instance.key, instance);
+    /// It holds so many bytes of memory.
+    pub(super) fn bring_back(self, instance: ToolInstance, memory: usize) {
+        self.instance.idle.put(self.instance.key, instance, memory);
     }
 }
 

@@ -83,6 +83,8 @@ fn card_3_a_plugin_that_looks_up_slow_names_does_not_hold_up_others() {
     let get = || Probe::default().send("GET", &[], "");
     let mut impatient = asks(slow, 1000);
     impatient["limits"]["timeout_ms"] = json!(500);
+    // So that all of them run at one time.
+    impatient["limits"]["memory_bytes"] = json!(4 << 20);
     let greedy = host.load("greedy", get().component(&impatient)).unwrap();
     let greedy = greedy.granted(&grant(slow)).unwrap();
     let other = get().granted(&host, &asks(&quick, 1000), &grant(&quick));

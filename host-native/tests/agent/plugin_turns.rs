@@ -6,9 +6,10 @@ use std::{
 };
 
 use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use serde_json::json;
 use windlass::{
     core::{host::CancelSignal, tool::ToolCall},
-    plugins::{LogSink, Plugin, PluginHost, PluginHostConfig},
+    plugins::{ComponentGrant, LogSink, Plugin, PluginHost, PluginHostConfig},
 };
 
 use crate::{
@@ -18,6 +19,11 @@ use crate::{
 
 /// A host on which a call stands still at its first line in the log until it is let go.
 fn halting() -> (PluginHost, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    halting_with(None)
+}
+
+/// The same, with so many bytes of memory for all components.
+fn halting_with(memory: Option<usize>) -> (PluginHost, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (begun, begins) = mpsc::channel();
     let (goes, let_go) = mpsc::channel();
     let let_go = Mutex::new(let_go);
@@ -27,6 +33,7 @@ fn halting() -> (PluginHost, mpsc::Receiver<()>, mpsc::Sender<()>) {
             // Whoever is done with waiting lets all go.
             let _ = let_go.lock().unwrap().recv();
         }),
+        memory,
         ..PluginHostConfig::default()
     });
     (host, begins, goes)
@@ -152,4 +159,55 @@ fn card_5_calls_beside_each_other_do_not_run_in_one_instance_at_once() {
     let lines = lines.lock().unwrap();
     assert_eq!(lines.len(), 16);
     assert!(lines.chunks(2).all(|of_call| of_call[0] == of_call[1]));
+}
+
+#[test]
+fn card_3_components_wait_for_memory_that_others_have() {
+    // Each may need 256 MiB, so two of different components run at one time.
+    let (host, begins, let_go) = halting_with(Some(512 << 20));
+    let plugin = || {
+        let probe = Probe::default().step(LOGS_AND_COUNTS).step(COUNTS);
+        let plugin = probe.granted(&host, &json!({}), &ComponentGrant::default());
+        plugin.prepare().unwrap();
+        plugin
+    };
+    let (one, two, three) = (plugin(), plugin(), plugin());
+    thread::scope(|scope| {
+        let first = scope.spawn(|| said(&one, ""));
+        begins.recv().unwrap();
+        let refused = |plugin: &Plugin| {
+            let short = ToolCall {
+                timeout_ms: Some(30),
+                ..call("")
+            };
+            let result = plugin.call_blocking(&short, &CancelSignal::new());
+            let text = result.joined_text();
+            assert!(
+                text.contains("of 512 MiB for all, also after 30 ms"),
+                "{text}"
+            );
+        };
+        refused(&one); // there is room for other components only
+        let second = scope.spawn(|| said(&two, ""));
+        begins.recv().unwrap();
+        refused(&three);
+        let third = scope.spawn(|| said(&three, ""));
+        drop(let_go);
+        for run in [first, second, third] {
+            assert_eq!(run.join().unwrap(), "1");
+        }
+    });
+}
+
+#[test]
+fn card_3_instances_that_wait_hold_no_more_memory_than_a_host_lets_them() {
+    for (memory, second) in [(None, "2"), (Some(0), "1")] {
+        let host = PluginHost::new(PluginHostConfig {
+            memory,
+            ..PluginHostConfig::default()
+        });
+        let plugin = loaded(&host, &Probe::default().step(COUNTS));
+        assert_eq!(said(&plugin, ""), "1");
+        assert_eq!(said(&plugin, ""), second);
+    }
 }

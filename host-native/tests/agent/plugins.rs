@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass::{
     AgentBuilder,
     core::{
@@ -231,7 +231,17 @@ fn card_5_a_grant_of_a_directory_that_is_not_there_is_refused_by_name() {
 fn card_5_a_plugin_does_not_take_the_name_of_a_tool_that_rules_are_written_for() {
     let ground = Ground::new();
     let path = ground.path("takes.wasm");
-    for name in ["Read", "Bash", "Agent", "mcp__github__list"] {
+    for name in [
+        "Read",
+        "Bash",
+        "Agent",
+        "mcp__github__list",
+        // What could be taken for it.
+        "bash",
+        "web_fetch",
+        "Ask-User-Question",
+        "MCP_github_list",
+    ] {
         let declaration = guest::DECLARATION.replace("\"t\"", &format!("\"{name}\""));
         fs::write(&path, guest::declared(&declaration, READS_THE_NOTE)).unwrap();
         let model = Model::says(["nobody asks"]);
@@ -261,4 +271,47 @@ fn card_5_what_a_plugin_says_of_itself_neither_makes_it_harmless_nor_gives_it_ti
     let tool = &plugin.tools()[0];
     assert!(!tool.annotations.read_only, "what writes is not read-only");
     assert_eq!(tool.timeout_ms, Some(120_000), "that of the host");
+}
+
+/// What is read only and stays on the machine runs unasked in the workspace, and by rules for reading; what may be sent does not.
+#[tokio::test]
+async fn card_5_a_plugin_that_asks_for_the_network_is_asked_about_whatever_it_says_of_itself() {
+    let ground = Ground::new();
+    let path = ground.path("sends.wasm");
+    let declares = |http: Value| {
+        let declaration = json!({
+            "name": "sends", "version": "0.1.0", "wit": "0.1.0",
+            "tools": [{
+                "name": "Sends", "description": "Reads.", "input_schema": {"type": "object"},
+                "annotations": {"readOnly": true, "openWorld": false},
+                "paths": [{"field": "file_path", "access": "read"}],
+            }],
+            "grants": {"filesystem": "read", "http": http},
+        });
+        fs::write(
+            &path,
+            guest::declared(&declaration.to_string(), READS_THE_NOTE),
+        )
+        .unwrap();
+    };
+    let network = json!(["https://example.com"]);
+    for (http, rule, runs) in [
+        (json!([]), None, true),
+        (network.clone(), None, false),
+        (network.clone(), Some("Read(./**)"), false),
+        (network.clone(), Some("Sends(./**)"), true),
+        (network, Some("Sends"), true),
+    ] {
+        declares(http);
+        let input = json!({"file_path": ground.path("work/note.txt")});
+        let model = Model::of(json!([
+            {"respond": {"content": [{"type": "tool_use", "name": "Sends", "input": input}]}},
+            {"respond": "done"},
+        ]));
+        let agent = (model.agent().cwd(ground.path("work")).plugin(&path))
+            .free_workspace_reads(true)
+            .allowed_tools(rule);
+        let result = agent.build().unwrap().run("go").await.unwrap();
+        assert_eq!(result.permission_denials.is_empty(), runs, "{rule:?}");
+    }
 }
