@@ -18,8 +18,8 @@ const inUse = new WeakMap();
  * @param {object} fileSystem
  * @param {{ cwd: string, roots: { path: string, access: string }[], deny: object[] }} grant
  * @param {AbortSignal | undefined} signal when it has fired, nothing is changed any more
- * @param {(files: { filesystem: (count?: () => void, lasting?: object) => object, isComplete: () => boolean }) => T | Promise<T>} attempt runs it
- *   once; `filesystem` gives the imports of `windlass:host/filesystem`. Nothing is changed if it throws.
+ * @param {(files: { filesystem: (count?: () => void, lasting?: object, handled?: object) => object, isComplete: () => boolean }) => T | Promise<T>}
+ *   attempt runs it once; `filesystem` gives the imports of `windlass:host/filesystem`. Nothing is changed if it throws.
  * @param {import('./recorded-requests.js').RecordedRequests} [requests] what else it may be stopped for and run again
  * @returns {Promise<T>} what the complete attempt gave
  */

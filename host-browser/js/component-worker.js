@@ -69,7 +69,7 @@ async function run({ kind, given, input, session, state, grant, started, facts, 
   try {
     const plugin = await opened;
     postMessage({ type: 'begun' });
-    const result = await (kind === 'call' ? plugin.call(given, input, host) : plugin.hook(given.hook, given.call, input, host));
+    const result = await (kind === 'call' ? plugin.answer(given, input, host) : plugin.hook(given.hook, given.call, input, host));
     postMessage({ type: 'done', result, state: [...kept] });
   } catch (error) {
     postMessage({ type: 'failed', message: error?.message ?? String(error), state: [...kept] });

@@ -1,6 +1,7 @@
 /** The view of a tree of files that a call was granted (`windlass:host/filesystem`). Thrown texts are the cases of `error-code`. */
 import { absolute, byName, childOf, guestPath, isIn, namesOf, parentOf } from './file-path.js';
 import { isDirectory, statOf } from './file-tree.js';
+import { HandledFiles } from './handled-files.js';
 import { Grant, digest } from './wasm.js';
 
 /** Bytes that one read hands out at most, as in the native host. */
@@ -17,9 +18,10 @@ const PAGE_ENTRIES = 1000;
  * @param {() => void} [count] called before everything that is asked of it; may throw
  * @param {{ view?: View }} [lasting] of an instance that is kept: a directory that it has from an earlier call is looked up in what the
  *   present one was granted
+ * @param {HandledFiles} [handled] remembers what the call reads and writes
  */
-export function filesystemOf(tree, grant, count = () => {}, lasting = {}) {
-  const view = new View(tree, grant, count, lasting);
+export function filesystemOf(tree, grant, count = () => {}, lasting = {}, handled = new HandledFiles()) {
+  const view = new View(tree, grant, count, lasting, handled);
   lasting.view = view;
   return {
     Directory,
@@ -49,6 +51,7 @@ function anchored({ pattern, access }) {
 class View {
   #tree;
   #lasting;
+  #handled;
   #cwd;
   #rules;
   /** The roots that no pattern closes. */
@@ -56,9 +59,10 @@ class View {
   /** What the rules said of paths: for one call they stay as they are. */
   #accesses = new Map();
 
-  constructor(tree, given, count, lasting) {
+  constructor(tree, given, count, lasting, handled) {
     const grant = checkedGrant(given);
     this.#lasting = lasting;
+    this.#handled = handled;
     this.#tree = tree;
     this.#cwd = grant.cwd;
     /** Called before everything that is asked of the view; it may throw. */
@@ -99,8 +103,11 @@ class View {
     if (isDirectory(node)) throw 'is-directory';
     if (Math.min(max, node.size - offset) > MAX_READ) throw 'too-large';
     // Nothing is read to learn that there is nothing.
-    if (max === 0 || offset >= node.size) return new Uint8Array();
-    return this.#tree.content(at.path, node).slice(offset, offset + max);
+    const isNone = max === 0 || offset >= node.size;
+    const bytes = isNone ? new Uint8Array() : this.#tree.content(at.path, node).slice(offset, offset + max);
+    // To ask for nothing, or for what is behind the end, is not to read. An empty file is read by finding that out.
+    if (bytes.length > 0 || (offset === 0 && max > 0)) this.#handled.add(at.path);
+    return bytes;
   }
 
   list(at, cursor = 0, details) {
@@ -128,6 +135,7 @@ class View {
     const isExpected = () => existing && digest(this.#tree.content(path, existing)) === expectedDigest;
     if (expectedDigest !== undefined && !isExpected()) throw 'changed';
     this.#tree.write(path, Uint8Array.from(data));
+    this.#handled.add(path);
   }
 
   mayWrite({ path }) {

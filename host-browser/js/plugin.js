@@ -1,7 +1,9 @@
 /** Components: their tools and hooks, each run in a fresh instance, unless a component keeps one for its tools. */
 import { least } from './component-imports.js';
-import { ComponentNetwork, HTTP_BYTES } from './component-network.js';
+import { ComponentNetwork, HTTP_BYTES, noting } from './component-network.js';
+import { checkedResult, encodedResult } from './component-result.js';
 import { checked } from './declaration.js';
+import { HandledFiles } from './handled-files.js';
 import { judged } from './judgement.js';
 import { Instance, KeptInstances } from './kept-instances.js';
 import { TRUSTED, granted } from './plugin-grant.js';
@@ -15,10 +17,6 @@ export { TRUSTED } from './plugin-grant.js';
 
 /** Traps, one run after another, after which a component is not run any more. */
 const MOST_TRAPS = 3;
-
-/** Bytes of text and images in a result, and of its structured output. */
-const CONTENT = 16 << 20;
-const STRUCTURED = 32 << 20;
 
 /** How long a call, and a run of a hook, may take when its component declares nothing, in milliseconds; as natively. */
 const CALL_TIMEOUT_MS = 120_000;
@@ -61,7 +59,7 @@ export class Plugin {
     /** Those that were granted for a role. */
     this.roles = this.#may.grant.roles;
     const all = roots && [...roots, ...this.roles.roots];
-    this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool), grant: all } : tool));
+    this.tools = tools.map((tool) => (roots ? { ...tool, annotations: annotations(tool, grants), grant: all } : tool));
   }
 
   /** Under what it remembers for good; `undefined` if it does not. */
@@ -82,16 +80,26 @@ export class Plugin {
    * @param {string} input the input as the model spelled it
    * @param {object} host what the call may use: see `importsOf`; its `files` runs the component on them, as `runOnFiles` does
    */
-  call(call, input, host) {
+  async call(call, input, host) {
+    return encodedResult(await this.answer(call, input, host));
+  }
+
+  /** Answers a call; gives the result as the component gave it, as far as it counts. A Worker hands it to its page in this form. */
+  answer(call, input, host) {
     const { name, observed } = call;
     return this.#next(host, async (host) => {
       const enter = (exports) => exports.call({ name, input, observed });
-      const { result, instance } = await this.#run(host, this.callTimeout(call), enter, this.#instances?.take(host.session));
-      const json = encoded(this.name, result, this.#may.limits);
+      const { result, instance, handled } = await this.#run(host, this.callTimeout(call), enter, this.#instances?.take(host.session));
+      const answer = this.accepted(result, handled, host.log);
       // Now the call has ended well.
       this.#instances?.put(host.session, instance);
-      return json;
+      return answer;
     });
+  }
+
+  /** What counts of the result of a call that has handled these files; throws where it cannot be used. */
+  accepted(result, handled, log) {
+    return checkedResult(result, this.#may.limits, handled, noting(log));
   }
 
   /** A session has ended: nothing of it is kept. */
@@ -175,9 +183,9 @@ export class Plugin {
       };
       return host.files(attempt, requests);
     };
-    const { result, failure, instance } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
+    const { result, failure, instance, handled } = await (this.#may.grant.network.isOpen ? this.#connected(host, limit, attempting) : attempting());
     if (failure !== undefined) throw new Error(failure);
-    return { result, instance };
+    return { result, instance, handled };
   }
 
   /** Runs what may send requests, which is over in time: waiting for them can be stopped. */
@@ -203,15 +211,17 @@ export class Plugin {
     const { requests } = host;
     const isComplete = () => files.isComplete() && (requests?.isComplete() ?? true);
     const state = new Map(host.state);
+    const handled = new HandledFiles();
+    const filesystem = (count, lasting) => files.filesystem(count, lasting, handled);
     requests?.begin();
     const instantiate = (imports) => this.#instantiate((path) => this.#compiled(path), imports);
-    const { exports, finish } = await instance.begin({ ...host, files: files.filesystem, state }, instantiate);
+    const { exports, finish } = await instance.begin({ ...host, files: filesystem, state }, instantiate);
     try {
       const result = enter(exports);
       finish();
       requests?.check();
       this.#traps = 0;
-      return { result, instance };
+      return { result, instance, handled };
     } catch (cause) {
       if (!isComplete()) return {};
       // What a function with an error in its type returned: the component works.
@@ -255,37 +265,15 @@ export function replaceAll(entries, others) {
   for (const [key, value] of others) entries.set(key, value);
 }
 
-/** What writes files changes something, whatever it says of itself. */
-function annotations({ annotations = {}, paths = [] }) {
+/** What writes files changes something, and what asks for the network may send away what it has read, whatever it says of itself. */
+function annotations({ annotations = {}, paths = [] }, { http = [] }) {
+  const says = (...spellings) => spellings.some((name) => Boolean(annotations[name]));
   const writes = paths.some((path) => path.access === 'write');
-  return { ...annotations, readOnly: Boolean(annotations.readOnly) && !writes };
-}
-
-function encoded(component, { content, isError, structured, observed }, limits) {
-  const most = least(limits.output_bytes, CONTENT);
-  const size = content.reduce((sum, { tag, val }) => sum + (tag === 'text' ? val : val.data).length, 0);
-  if (size > most) throw new Error(`The component ${component} gave a result of ${size} bytes, the limit is ${most}`);
-  if (structured?.length > STRUCTURED) throw new Error(`The component ${component} gave too much structured output`);
-  const json = JSON.stringify({
-    content: content.map(block),
-    is_error: isError,
-    observed: observed.map((seen) => ({ path: seen.path, digest: seen.digest, whole: seen.whole })),
-  });
-  // The structured output is JSON already; reading and writing it would respell its numbers.
-  return `${json.slice(0, -1)},"structured":${structured ?? 'null'}}`;
-}
-
-function block({ tag, val }) {
-  if (tag === 'text') return { type: 'text', text: val };
-  return { type: 'image', source: { type: 'base64', media_type: val.mediaType, data: base64(val.data) } };
-}
-
-function base64(bytes) {
-  // In pieces: a call takes only so many arguments.
-  const PIECE = 0x8000;
-  let text = '';
-  for (let start = 0; start < bytes.length; start += PIECE) {
-    text += String.fromCharCode(...bytes.subarray(start, start + PIECE));
-  }
-  return btoa(text);
+  return {
+    // In each spelling that the core reads.
+    readOnly: says('readOnly', 'readOnlyHint', 'read_only') && !writes,
+    destructive: says('destructive', 'destructiveHint'),
+    idempotent: says('idempotent', 'idempotentHint'),
+    openWorld: says('openWorld', 'openWorldHint') || http.length > 0,
+  };
 }

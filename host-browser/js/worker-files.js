@@ -44,6 +44,8 @@ export class ServedFiles {
   #fileSystem;
   #rules;
   #roots;
+  /** The files of which the Worker was given content, or which it has written, by their paths: it cannot have seen others. */
+  handled = new Set();
 
   constructor(fileSystem, given) {
     const grant = checkedGrant(given);
@@ -73,7 +75,7 @@ export class ServedFiles {
       case 'list':
         return this.#isShown(argument) ? this.#list(argument) : undefined;
       case 'read':
-        return this.#rules.access(argument) ? this.#fileSystem.read(argument) : undefined;
+        return this.#rules.access(argument) ? this.#read(argument) : undefined;
       case 'change':
         return this.#change(argument);
       default:
@@ -82,18 +84,31 @@ export class ServedFiles {
   }
 
   async #stat(path) {
-    return plain(await this.#fileSystem.stat(path));
+    return this.#told(path, await this.#fileSystem.stat(path));
+  }
+
+  async #read(path) {
+    const found = await this.#fileSystem.read(path);
+    if (found) this.handled.add(path);
+    return found;
   }
 
   async #list(path) {
     const entries = await this.#fileSystem.list(path);
-    return entries?.filter(({ name }) => this.#isShown(childOf(path, name))).map(plain);
+    return entries?.filter(({ name }) => this.#isShown(childOf(path, name))).map((stat) => this.#told(childOf(path, stat.name), stat));
   }
 
-  #change(changes) {
+  #told(path, stat) {
+    // An empty file is read by finding that out.
+    if (stat?.kind === 'file' && stat.size === 0) this.handled.add(path);
+    return plain(stat);
+  }
+
+  async #change(changes) {
     const refused = changes.find(({ type, path }) => !(type === 'createDirectory' ? this.#mayMake(path) : this.#rules.access(path) === 'write'));
     if (refused) throw new FileSystemError('not-allowed', `${refused.path} is not granted to be changed`);
-    return this.#fileSystem.change(changes);
+    await this.#fileSystem.change(changes);
+    for (const { type, path } of changes) if (type === 'write') this.handled.add(path);
   }
 
   /** Whether something is granted there, or behind it. */

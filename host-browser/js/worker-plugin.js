@@ -1,6 +1,7 @@
 /** Components that nobody trusts: each in a Worker of its own, which is ended when a run takes too long. */
 import { addressOf } from './assets.js';
 import { least } from './component-imports.js';
+import { encodedResult } from './component-result.js';
 import { MOST_MEMORY } from './memory-limit.js';
 import { Plugin, replaceAll } from './plugin.js';
 import { remembering } from './plugin-state.js';
@@ -14,7 +15,7 @@ const MOST_ENDED = 3;
 
 /**
  * A component that runs in a Worker. The Worker has what the component was granted, and asks the page for files and for answers of
- * servers; the page looks at each question once more. No secret is ever in the Worker. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
+ * servers; the page looks at each question once more, and at the result of each call. No secret is ever in the Worker. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
  */
 export class WorkerPlugin extends Plugin {
   #opening;
@@ -85,7 +86,7 @@ export class WorkerPlugin extends Plugin {
       replaceAll(host.state, state);
       this.#ended = 0;
       if (failure !== undefined) throw new Error(failure);
-      return result;
+      return run.kind === 'call' ? encodedResult(this.accepted(result, files.handled, host.log)) : result;
     } catch (error) {
       if (error instanceof Ended) {
         this.close();

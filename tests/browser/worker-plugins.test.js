@@ -1,5 +1,6 @@
 /** Components that nobody trusts, in Workers of a page in Chromium. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { inPage, openBrowser } from './chromium-page.js';
 
@@ -80,4 +81,27 @@ test('a component in a Worker logs, reports, traps and judges as elsewhere', asy
   assert.ok(told.includes('probe info told'), told.join());
   assert.match(results[1], /stopped in the middle of the call/);
   assert.match(results[2], /the probe forbids it/);
+});
+
+test('card_5_a_component_in_a_worker_has_seen_only_what_it_has_read', async () => {
+  const digest = `sha256:${createHash('sha256').update('alpha').digest('hex')}`;
+  const claiming = (deed) => ['Probe', { root: '/w', ...deed, observed: [{ path: '/w/a.txt', digest, whole: true }] }];
+  const edit = ['Edit', { file_path: '/w/a.txt', old_string: 'alpha', new_string: 'omega' }];
+  const unread = await inPage(page, 'worker/in-page.js', 'withFileTools', [claiming({ do: 'list' }), edit]);
+  assert.match(unread.told[1], /has not been read yet/);
+  assert.equal(unread.text, 'alpha');
+  const read = await inPage(page, 'worker/in-page.js', 'withFileTools', [claiming({ do: 'read', path: 'a.txt' }), edit]);
+  assert.equal(read.text, 'omega', read.told.join('\n'));
+});
+
+test('the file tools in a Worker have seen what they have read', async () => {
+  const calls = [
+    ['Read', { file_path: '/w/a.txt' }],
+    ['Edit', { file_path: '/w/a.txt', old_string: 'alpha', new_string: 'omega' }],
+    ['Edit', { file_path: '/w/a.txt', old_string: 'omega', new_string: 'psi' }],
+    ['Read', { file_path: '/w/empty.txt' }],
+    ['Write', { file_path: '/w/empty.txt', content: 'full' }],
+  ];
+  const { told, text, empty } = await inPage(page, 'worker/in-page.js', 'withFileTools', calls, { inWorker: true });
+  assert.deepEqual([text, empty], ['psi', 'full'], told.join('\n'));
 });

@@ -1,4 +1,6 @@
 /** What the tests of components in Workers do in a page. */
+import { fileTools } from '/package/files.js';
+import { declaration } from '/package/files/declaration.js';
 import * as windlass from '/package/index.js';
 import * as testkit from '/package/testkit.js';
 import { WorkerPlugin } from '/package/worker-plugin.js';
@@ -48,6 +50,27 @@ export async function probe(inputs, { access = 'write', judges = false, grant = 
   plugin.close();
   const stat = await files.read('/w/new.txt');
   return { results, told, beats, written: stat && new TextDecoder().decode(stat.content) };
+}
+
+/** What the model is told of these calls, one after another, and the file `/w/a.txt` afterwards; `inWorker`: the file tools, too, are in a Worker. */
+export async function withFileTools(calls, { inWorker = false } = {}) {
+  await windlass.init();
+  const asked = calls.map(([name, input]) => ({ respond: { content: [{ type: 'tool_use', name, input }] } }));
+  const model = await testkit.ScriptedModel.load({ exchanges: [...asked, { respond: 'Done.' }] });
+  const tools = inWorker ? new WorkerPlugin(declaration, '/package/files/files.js', { workspace: 'write' }) : await fileTools();
+  const prober = new WorkerPlugin(declared('write', false), '/tests/worker/probe.js', { workspace: 'write' });
+  const files = new windlass.MemoryFileSystem({ files: { '/w/a.txt': 'alpha', '/w/empty.txt': '' } });
+  const agent = new windlass.Agent({
+    fetch: model.fetch,
+    cwd: '/w',
+    files,
+    plugins: [tools, prober],
+    allowedTools: ['Probe', 'Read', 'Edit', 'Write'],
+  });
+  const told = [];
+  for await (const message of agent.query('Go.')) if (message.type === 'user') told.push(JSON.stringify(message.message.content));
+  for (const plugin of [tools, prober]) plugin.close?.();
+  return { told, text: files.readText('/w/a.txt'), empty: files.readText('/w/empty.txt') };
 }
 
 async function put(files, contents) {

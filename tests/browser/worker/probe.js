@@ -45,7 +45,7 @@ export async function instantiate(getCoreModule, imports) {
   return {
     call: ({ input }) => {
       const asked = JSON.parse(input);
-      return text(deeds[asked.do](asked));
+      return { ...text(deeds[asked.do](asked)), observed: asked.observed ?? [] };
     },
     judge: ({ input }) => (input.includes('forbidden') ? { tag: 'deny', val: 'the probe forbids it' } : { tag: 'pass' }),
   };

@@ -307,6 +307,11 @@ fn card_5_names_are_judged_before_a_component_in_node_reaches_them() {
 }
 
 #[test]
+fn card_5_results_of_components_in_javascript_count_as_natively() {
+    node::test("component-results.test.js");
+}
+
+#[test]
 fn card_5_instances_in_javascript_are_kept_for_a_session() {
     node::test("kept-instances.test.js");
 }
