@@ -333,11 +333,18 @@ fn components(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        // A link out of the folder is not part of the plugin.
-        let real = fs::canonicalize(&path)?;
-        if is_component(&path) && real.starts_with(folder) {
-            found.push(real);
+        if !is_component(&path) {
+            continue;
         }
+        let real = fs::canonicalize(&path)?;
+        // It is not part of the plugin. Without it the plugin would lack what it may be there for, such as a judge.
+        if !real.starts_with(folder) {
+            return Err(std::io::Error::other(format!(
+                "{} leads out of the plugin's folder: put the file itself there",
+                path.display()
+            )));
+        }
+        found.push(real);
     }
     found.sort();
     Ok(found)

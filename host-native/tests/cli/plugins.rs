@@ -209,8 +209,15 @@ fn conf_3_a_plugin_that_cannot_be_loaded_starts_nothing() {
     );
     windlass.write("plugins/notes.txt", "no plugin");
     windlass.write("plugins/bad.wasm", "no component");
+    // Without its judge, it would let through what that refuses.
+    windlass.write("plugins/linked/components/.keep", "");
+    let plugins = windlass.workspace.path().join("plugins");
+    fs::write(plugins.join("policy.wasm"), policy()).unwrap();
+    let link = plugins.join("linked/components/policy.wasm");
+    std::os::unix::fs::symlink("../../policy.wasm", link).unwrap();
     for (plugin, reason) in [
         ("plugins/gone", "No such file"),
+        ("plugins/linked", "leads out of the plugin's folder"),
         ("plugins/lint", "`A b` is no name of a plugin"),
         ("plugins/notes.txt", "neither a folder nor a component"),
         ("plugins/bad.wasm", "not WebAssembly"),
