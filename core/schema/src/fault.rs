@@ -10,8 +10,9 @@ use core::fmt::{self, Write as _};
 
 /// The maximum number of errors reported: a model does not correct more at once.
 const NAMED: usize = 10;
-/// The maximum number of forms of an `anyOf` that are explained.
+/// The maximum number of forms of an `anyOf` that are explained, and the maximum number of bytes for one of them: forms have forms.
 const FORMS: usize = 4;
+const FORM_BYTES: usize = 400;
 
 /// A validation error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -170,7 +171,7 @@ impl Found {
             .iter()
             .filter_map(|form| form.faults.first())
             .take(FORMS)
-            .map(|(fault, ..)| fault.to_string())
+            .map(|(fault, ..)| shortened(fault.to_string()))
             .collect();
         let rest = match forms.len().saturating_sub(FORMS) {
             0 => String::new(),
@@ -192,4 +193,12 @@ impl Found {
             more: self.more,
         })
     }
+}
+
+fn shortened(mut text: String) -> String {
+    if text.len() > FORM_BYTES {
+        text.truncate(text.floor_char_boundary(FORM_BYTES));
+        text.push('…');
+    }
+    text
 }

@@ -144,6 +144,20 @@ fn what_a_model_reads_is_bounded() {
     assert!(text.len() < 4_000, "{}", text.len());
 }
 
+/// Each level has the fault of the one below it twice.
+#[test]
+fn what_a_model_reads_of_forms_of_forms_is_bounded() {
+    let levels = (0..12).map(|level| {
+        let below = json!({"$ref": format!("#/$defs/f{}", level + 1)});
+        (format!("f{level}"), json!({"anyOf": [below, below]}))
+    });
+    let mut defs: serde_json::Map<String, Value> = levels.collect();
+    defs.insert("f12".to_owned(), json!({"required": ["missing"]}));
+    let told = faults(&json!({"$defs": defs, "$ref": "#/$defs/f0"}), &json!({}));
+    assert!(told.contains("fits none of the allowed forms"), "{told}");
+    assert!(told.len() < 2_000, "{} bytes", told.len());
+}
+
 #[test]
 fn a_malformed_schema_is_refused_with_its_place() {
     for (schema, place, reason) in [

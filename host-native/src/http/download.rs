@@ -46,12 +46,14 @@ pub enum DownloadError {
         most: usize,
     },
     /// The exchange failed, or ended before the file did.
-    #[error("{url} could not be downloaded as a whole: {reason}. Try again")]
+    #[error("{url} could not be downloaded as a whole: {reason}. {advice}")]
     Failed {
         /// The address.
         url: String,
         /// Why.
         reason: String,
+        /// What to do.
+        advice: &'static str,
     },
 }
 
@@ -82,6 +84,7 @@ pub async fn download(
     let failed = |error: reqwest::Error| DownloadError::Failed {
         url: url.to_owned(),
         reason: failure::root_cause(&error),
+        advice: failure::advice_for_download(&error),
     };
     let mut response = client.get(address).send().await.map_err(failed)?;
     if response.status() != StatusCode::OK {

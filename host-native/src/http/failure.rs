@@ -76,6 +76,22 @@ pub(super) fn nothing_listens(error: &reqwest::Error) -> bool {
     error.is_connect() && kind == Some(io::ErrorKind::ConnectionRefused)
 }
 
+/// What to do about a file that was not received as a whole.
+pub(super) fn advice_for_download(error: &reqwest::Error) -> &'static str {
+    match find::<rustls::Error>(error) {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            "If an authority of your own issued the server's certificate, name its PEM file with --ca-file"
+        }
+        // Cut off without the end that TLS has.
+        Some(_) if error.is_connect() => "Is the address right, does the server speak TLS?",
+        _ if error.is_redirect() || error.is_builder() => {
+            "It leads to an address that is not taken: name one with https:// that has the file itself"
+        }
+        _ if error.is_connect() => "Check the address, the network and the proxy (HTTPS_PROXY)",
+        _ => "The connection ended before the file did: try again",
+    }
+}
+
 pub(super) fn too_large(server: &str, limit: usize) -> HttpFailure {
     HttpFailure {
         kind: HttpFailureKind::TooLarge,

@@ -50,7 +50,7 @@ fn card_5_a_file_of_the_web_is_installed_if_it_has_the_digest_that_was_named() {
     // Nobody vouches for the server.
     let done = windlass.run(&["plugin", "add", &with("/speaks.wasm")]);
     assert!(
-        done.complaint(3).contains("could not be downloaded"),
+        done.complaint(3).contains("could not be downloaded") && done.stderr.contains("--ca-file"),
         "{done:?}"
     );
     assert_eq!(kept(&windlass), before);

@@ -13,18 +13,18 @@
 /// }
 /// ```
 ///
-/// Each part may be left out, and each ends with a comma. `grants` and `limits` are JSON, as `wit/README.md` describes them. With
-/// `instance: "session",` at the end, the tools keep what lies in memory (a `static`, a `thread_local!`) from call to call of a
+/// Each part may be left out. `grants` and `limits` are JSON, as `wit/README.md` describes them. With
+/// `instance: "session"` at the end, the tools keep what lies in memory (a `static`, a `thread_local!`) from call to call of a
 /// session, at most; without it, each call begins anew. Name and version are those of the crate. `windlass plugin build` makes the component, and asks it for the declaration.
 #[macro_export]
 macro_rules! plugin {
     (
-        $(tools: [$($tool:ident),+ $(,)?],)?
-        $(judges: [$($judge:ident),+ $(,)?],)?
-        $(observers: [$($observer:ident),+ $(,)?],)?
-        $(grants: $grants:tt,)?
-        $(limits: $limits:tt,)?
-        $(instance: $instance:literal,)?
+        $(tools: [$($tool:ident),+ $(,)?] $(,)?)?
+        $(judges: [$($judge:ident),+ $(,)?] $(,)?)?
+        $(observers: [$($observer:ident),+ $(,)?] $(,)?)?
+        $(grants: $grants:tt $(,)?)?
+        $(limits: $limits:tt $(,)?)?
+        $(instance: $instance:literal $(,)?)?
     ) => {
         const _: () = {
             struct Component;
