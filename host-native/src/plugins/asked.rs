@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::origin::{Origin, OriginMethods};
+use super::{
+    load_fault::LONGEST_TEXT,
+    origin::{Origin, OriginMethods},
+};
 use crate::credentials::is_credential;
 
 /// The longest name of a secret or a variable.
@@ -49,6 +52,9 @@ pub enum AskedFault {
     /// A secret or variable is named more than once.
     #[error("it asks for `{0}` twice")]
     RepeatedName(String),
+    /// Nobody would read what a secret is.
+    #[error("the `description` of the secret `{0}` has more than {LONGEST_TEXT} bytes")]
+    Description(String),
     /// A secret is meant for no origin.
     #[error("the secret `{0}` has no `audience`: name the origins that it is sent to")]
     NoAudience(String),
@@ -112,6 +118,9 @@ pub(super) fn check(
         return Err(AskedFault::Credential(name.clone()));
     }
     for secret in secrets {
+        if secret.description.len() > LONGEST_TEXT {
+            return Err(AskedFault::Description(secret.name.clone()));
+        }
         if secret.audience.is_empty() {
             return Err(AskedFault::NoAudience(secret.name.clone()));
         }

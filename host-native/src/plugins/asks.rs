@@ -4,18 +4,18 @@ use windlass_core::tool::Access;
 
 use super::{
     authority::Authority,
-    declaration::{DeclaredAccess, InstanceScope},
+    declaration::{Declaration, DeclaredAccess, DeclaredTool, InstanceScope},
+    declared_hook::DeclaredHook,
     grant::{ComponentGrant, GrantError},
     inspect::Inspection,
     state::StateScope,
 };
 
-impl Inspection {
-    /// What the component asks for beyond running, a line for each thing, and its tools and hooks.
+impl Declaration {
+    /// What the component asks for beyond running, a line for each thing, and its tools and hooks with what decides how far they reach.
     #[must_use]
     pub fn asks(&self) -> Vec<String> {
-        let declaration = &self.declaration;
-        let grants = &declaration.grants;
+        let grants = &self.grants;
         let mut asks = Vec::new();
         match grants.filesystem {
             DeclaredAccess::None => {}
@@ -57,24 +57,62 @@ impl Inspection {
             StateScope::Session => asks.push("remember while a session lasts".to_owned()),
             StateScope::Durable => asks.push("remember for good".to_owned()),
         }
-        if declaration.instance == InstanceScope::Session {
+        if self.instance == InstanceScope::Session {
             asks.push("keep its memory for the session".to_owned());
         }
-        asks.extend(
-            declaration
-                .tools
-                .iter()
-                .map(|tool| format!("offer the tool {}", tool.name)),
-        );
-        asks.extend(declaration.hooks.iter().map(|hook| {
-            format!(
-                "run the {} {} at {}",
-                hook.kind.word(),
-                hook.name,
-                hook.event.name()
-            )
-        }));
+        asks.extend(self.tools.iter().map(tool_line));
+        asks.extend(self.hooks.iter().map(hook_line));
         asks
+    }
+}
+
+/// A tool with the files that it names and whether it is said to change nothing: calls of such a tool are asked about less.
+fn tool_line(tool: &DeclaredTool) -> String {
+    let writes = tool.paths.iter().any(|path| path.access == Access::Write);
+    let changes = match tool.annotations.read_only && !writes {
+        true => " (declared read-only)",
+        false => "",
+    };
+    let paths: Vec<String> = tool
+        .paths
+        .iter()
+        .map(|path| {
+            let does = match path.access {
+                Access::Read => "reads",
+                Access::Write => "writes",
+            };
+            format!("{does} the file in `{}`", path.field)
+        })
+        .collect();
+    let which = match paths.is_empty() {
+        true => String::new(),
+        false => format!(", which {}", paths.join(" and ")),
+    };
+    format!("offer the tool {}{changes}{which}", tool.name)
+}
+
+/// A hook with what it runs for, and how long it may take.
+fn hook_line(hook: &DeclaredHook) -> String {
+    let matcher = hook.matcher.to_string();
+    let of = match matcher.as_str() {
+        "" => String::new(),
+        matcher => format!(" of {matcher}"),
+    };
+    let time = hook.timeout_ms.map(|ms| format!(", for at most {ms} ms"));
+    format!(
+        "run the {} {} at {}{of}{}",
+        hook.kind.word(),
+        hook.name,
+        hook.event.name(),
+        time.unwrap_or_default()
+    )
+}
+
+impl Inspection {
+    /// What the component asks for ([`Declaration::asks`]).
+    #[must_use]
+    pub fn asks(&self) -> Vec<String> {
+        self.declaration.asks()
     }
 
     /// Checks a grant against what the component declares.

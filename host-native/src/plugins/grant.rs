@@ -1,6 +1,7 @@
 //! What a plugin is granted, by whoever loads it. A settings file or a lock file can hold it: it names secrets, without values.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
 };
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use windlass_core::tool::{Access, PluginGrant};
 
 use super::{
+    declaration::DeclaredGrants,
     origin::{Method, Origin, OriginMethods},
     role::RoleDirectory,
     state::StateScope,
@@ -42,6 +44,10 @@ pub struct ComponentGrant {
     /// The secrets: the name that the plugin declares, and by which the [`SecretSource`](super::SecretSource) knows it: the name
     /// of an environment variable, if the host has no source of its own.
     pub secrets: BTreeMap<String, String>,
+    /// Where a secret may be sent, of the origins that the plugin declares for it. One that is not named here may be sent to all of
+    /// them, so a grant that is kept for another version names it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub audiences: BTreeMap<String, BTreeSet<Origin>>,
     /// The environment variables that may be read. Their values are those of the host's process.
     pub env: BTreeSet<String>,
     /// What may be remembered between calls.
@@ -78,10 +84,14 @@ impl ComponentGrant {
         self
     }
 
-    /// Adds a secret: the name that the plugin declares, and the one by which the host finds its value.
+    /// Adds a secret: the name that the plugin declares, and the one by which the host finds its value. It may be sent wherever the
+    /// plugin declares it for.
     #[must_use]
     pub fn secret(mut self, name: impl Into<String>, reference: impl Into<String>) -> Self {
-        self.secrets.insert(name.into(), reference.into());
+        let name = name.into();
+        // Whoever grants it anew means the plugin as it is now.
+        self.audiences.remove(&name);
+        self.secrets.insert(name, reference.into());
         self
     }
 
@@ -104,6 +114,39 @@ impl ComponentGrant {
     pub fn state_id(mut self, id: impl Into<String>) -> Self {
         self.state_id = Some(id.into());
         self
+    }
+
+    /// The same grant, which says of each secret where it may be sent: where it might before, as far as these declare it. What
+    /// another version declares beside that is not granted by it.
+    #[must_use]
+    pub fn with_audiences_of(mut self, declared: &DeclaredGrants) -> Self {
+        let audiences = self.secrets.keys().map(|name| {
+            let mut asked = declared.secrets.iter();
+            let asked = asked.find(|asked| asked.name == *name);
+            let audience = asked.map(|asked| self.audience(name, &asked.audience));
+            (name.clone(), audience.unwrap_or_default())
+        });
+        self.audiences = audiences.collect();
+        self
+    }
+
+    /// What is declared, with the secrets for no more origins than are granted.
+    pub(super) fn narrowing<'a>(&self, declared: &'a DeclaredGrants) -> Cow<'a, DeclaredGrants> {
+        if self.audiences.is_empty() {
+            return Cow::Borrowed(declared);
+        }
+        let mut declared = declared.clone();
+        for secret in &mut declared.secrets {
+            secret.audience = self.audience(&secret.name, &secret.audience);
+        }
+        Cow::Owned(declared)
+    }
+
+    fn audience(&self, secret: &str, declared: &BTreeSet<Origin>) -> BTreeSet<Origin> {
+        match self.audiences.get(secret) {
+            None => declared.clone(),
+            Some(granted) => granted.intersection(declared).cloned().collect(),
+        }
     }
 }
 

@@ -19,7 +19,8 @@ impl Plugin {
     /// # Errors
     /// [`GrantError`]: something is granted for which it does not ask.
     pub fn granted(&self, grant: &ComponentGrant) -> Result<Self, GrantError> {
-        let authority = Authority::of(&self.0.declaration.grants, grant)?;
+        let declared = grant.narrowing(&self.0.declaration.grants);
+        let authority = Authority::of(&declared, grant)?;
         for (_, secret) in authority.secrets() {
             self.0.host.config.secrets.withhold(&secret.reference);
         }

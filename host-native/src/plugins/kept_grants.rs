@@ -54,7 +54,8 @@ pub struct KeptGrant {
 }
 
 impl KeptGrant {
-    /// The grant of this component.
+    /// The grant of this component. Its secrets may be sent where they might before, or, if nothing says where that is, where it
+    /// declares.
     #[must_use]
     pub fn of(component: &Inspection, grant: ComponentGrant) -> Self {
         let declaration = &component.declaration;
@@ -62,7 +63,7 @@ impl KeptGrant {
             name: declaration.name.clone(),
             version: declaration.version.clone(),
             asks: component.asks(),
-            grant,
+            grant: grant.with_audiences_of(&declaration.grants),
         }
     }
 }
@@ -119,6 +120,14 @@ pub enum GrantFileError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// Nobody could read it any more.
+    #[error("the grants of plugins in {} would have {bytes} bytes, more than the {LARGEST} that are read, so nothing was changed: take back what is not used any more (`windlass plugin list` and `revoke`), or leave out the plugin that asks for so much", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that it would have.
+        bytes: usize,
     },
 }
 
@@ -191,15 +200,37 @@ impl GrantFile {
         Ok(changed)
     }
 
+    /// Checks that this change could be kept, and keeps nothing of it.
+    ///
+    /// # Errors
+    /// As [`change`](Self::change).
+    pub fn check<T>(&self, change: impl FnOnce(&mut KeptGrants) -> T) -> Result<T, GrantFileError> {
+        let mut grants = self.read()?;
+        let changed = change(&mut grants);
+        self.text(&grants).map(|_| changed)
+    }
+
     /// Replaces the grants.
     ///
     /// # Errors
-    /// [`GrantFileError::Io`]; the file is as it was then.
+    /// [`GrantFileError::Io`], [`GrantFileError::TooLarge`]; the file is as it was then.
     fn write(&self, grants: &KeptGrants) -> Result<(), GrantFileError> {
+        let text = self.text(grants)?;
+        regular::replace_private(&self.path, text.as_bytes()).map_err(|error| self.io(error))
+    }
+
+    /// What the file would hold, if it could be read again.
+    fn text(&self, grants: &KeptGrants) -> Result<String, GrantFileError> {
         let mut text =
             serde_json::to_string_pretty(grants).map_err(|error| self.io(error.into()))?;
         text.push('\n');
-        regular::replace_private(&self.path, text.as_bytes()).map_err(|error| self.io(error))
+        match text.len() as u64 > LARGEST {
+            false => Ok(text),
+            true => Err(GrantFileError::TooLarge {
+                path: self.path.clone(),
+                bytes: text.len(),
+            }),
+        }
     }
 
     fn io(&self, error: io::Error) -> GrantFileError {
@@ -211,8 +242,9 @@ impl GrantFile {
 }
 
 impl KeptGrants {
-    /// Notes what a component is granted, in place of what it, or another one of its name, was granted before. Where it may remember
-    /// for good, it has what that one remembered, unless it shall begin anew.
+    /// Notes what a component is granted, in place of what it was granted before, or another one of its name which it replaces: that
+    /// is said by its digest, for anybody can give a component any name. Where it may remember for good, it has what that one
+    /// remembered, unless it shall begin anew.
     ///
     /// # Errors
     /// The error of the operating system, which gives no random numbers; nothing is noted then.
@@ -220,34 +252,43 @@ impl KeptGrants {
         &mut self,
         digest: String,
         mut granted: KeptGrant,
+        replaces: impl Fn(&str) -> bool,
         begins_anew: bool,
     ) -> io::Result<()> {
-        let before = self.remembered_by(&granted.name).filter(|_| !begins_anew);
+        let is_replaced = |known: &str| known == digest || replaces(known);
+        let before = self.remembered_by(&granted.name, is_replaced);
+        let before = before.filter(|_| !begins_anew);
         granted.grant.state_id = before.map(str::to_owned);
         if granted.grant.state == StateScope::Durable && granted.grant.state_id.is_none() {
             granted.grant.state_id = Some(new_state_id()?);
         }
         self.components
-            .retain(|_, other| other.name != granted.name);
+            .retain(|known, other| other.name != granted.name || !is_replaced(known));
         self.components.insert(digest, granted);
         Ok(())
     }
 
-    /// The id of what the component of this name remembers for good, or remembered when it might; none if it never might.
+    /// The id of what a component of this name, and of one of these digests, remembers for good, or remembered when it might; none if
+    /// it never might.
     #[must_use]
-    pub fn remembered_by(&self, name: &str) -> Option<&str> {
-        let mut of_name = self.components.values().filter(|kept| kept.name == name);
-        of_name.find_map(|kept| kept.grant.state_id.as_deref())
+    pub fn remembered_by(&self, name: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
+        let mut found = self.of_name(name).filter(|(known, _)| is_it(known));
+        found.find_map(|(_, kept)| kept.grant.state_id.as_deref())
+    }
+
+    /// What was granted to components of this name, with their digests.
+    pub fn of_name(&self, name: &str) -> impl Iterator<Item = (&str, &KeptGrant)> {
+        let all = self.components.iter();
+        let of_name = all.filter(move |(_, kept)| kept.name == name);
+        of_name.map(|(known, kept)| (known.as_str(), kept))
     }
 
     /// The component of this name that was granted something, if it is another one than that with the digest: an older version, or
     /// somebody else's.
     #[must_use]
     pub fn other_of_name(&self, name: &str, digest: &str) -> Option<&KeptGrant> {
-        let mut others = self.components.iter().filter(|(known, _)| *known != digest);
-        others
-            .find(|(_, kept)| kept.name == name)
-            .map(|(_, kept)| kept)
+        let mut others = self.of_name(name).filter(|(known, _)| *known != digest);
+        others.next().map(|(_, kept)| kept)
     }
 }
 
@@ -270,10 +311,10 @@ mod tests {
         let mut kept = KeptGrants::default();
         let mut id = |digest: &str, name: &str, state: StateScope, begins_anew: bool| {
             let granted = granted(name, digest, state);
-            kept.grant(digest.to_owned(), granted, begins_anew).unwrap();
-            let of_name = kept.components.values().filter(|kept| kept.name == name);
-            assert_eq!(of_name.count(), 1);
-            kept.remembered_by(name).map(str::to_owned)
+            kept.grant(digest.to_owned(), granted, |_| true, begins_anew)
+                .unwrap();
+            assert_eq!(kept.of_name(name).count(), 1);
+            kept.remembered_by(name, |_| true).map(str::to_owned)
         };
         let durable = StateScope::Durable;
         assert_eq!(id("0", "notes", StateScope::Session, false), None);
@@ -289,6 +330,43 @@ mod tests {
     }
 
     #[test]
+    fn card_5_a_component_takes_nothing_over_by_its_name_alone() {
+        let mut kept = KeptGrants::default();
+        let mut grant = |digest: &str, replaced: &'static str| {
+            let granted = granted("notes", digest, StateScope::Durable);
+            kept.grant(digest.to_owned(), granted, |known| known == replaced, false)
+                .unwrap();
+            kept.components[digest].grant.state_id.clone()
+        };
+        let first = grant("1", "none");
+        assert_ne!(grant("2", "none"), first);
+        assert_eq!(grant("3", "1"), first);
+        assert_eq!(kept.components.keys().collect::<Vec<_>>(), ["2", "3"]);
+    }
+
+    #[test]
+    fn card_5_grants_that_nobody_could_read_again_are_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = GrantFile::at(folder.path().join("grants.json"));
+        let put = |asks: usize| {
+            move |kept: &mut KeptGrants| {
+                let mut granted = granted("notes", "1", StateScope::None);
+                granted.asks = vec!["x".repeat(asks)];
+                kept.components.insert("1".to_owned(), granted);
+            }
+        };
+        file.change(put(9)).unwrap();
+        let before = file.read().unwrap();
+        let most = usize::try_from(LARGEST).unwrap();
+        let is_too_large = |result: Result<(), GrantFileError>| {
+            matches!(result, Err(GrantFileError::TooLarge { .. }))
+        };
+        assert!(is_too_large(file.check(put(most))));
+        assert!(is_too_large(file.change(put(most))));
+        assert_eq!(file.read().unwrap(), before);
+    }
+
+    #[test]
     fn changes_that_come_at_once_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = GrantFile::at(folder.path().join("own/grants.json"));
@@ -297,8 +375,9 @@ mod tests {
                 let file = &file;
                 scope.spawn(move || {
                     let granted = granted(&format!("n{number}"), "1", StateScope::None);
-                    let change =
-                        |kept: &mut KeptGrants| kept.grant(number.to_string(), granted, false);
+                    let change = |kept: &mut KeptGrants| {
+                        kept.grant(number.to_string(), granted, |_| true, false)
+                    };
                     file.change(change).unwrap().unwrap();
                 });
             }

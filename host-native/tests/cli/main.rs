@@ -25,6 +25,7 @@ mod output;
 mod permission;
 mod places;
 mod plugin_authoring;
+mod plugin_bounds;
 #[cfg(unix)]
 mod plugin_consent;
 #[cfg(unix)]
@@ -32,11 +33,16 @@ mod plugin_folders;
 mod plugin_grants;
 mod plugin_install;
 mod plugin_least;
+mod plugin_owners;
+#[allow(dead_code)]
+#[path = "../agent/plugin_probe.rs"]
+mod plugin_probe;
 #[cfg(unix)]
 mod plugin_reports;
 mod plugin_roles;
 mod plugin_sources;
 mod plugin_tests;
+mod plugin_updates;
 mod plugins;
 mod project;
 mod prompts;

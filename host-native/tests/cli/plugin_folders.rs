@@ -101,6 +101,46 @@ fn card_5_a_person_lets_the_programs_of_a_folder_run_later_and_not_any_more() {
     assert_eq!(done.code, Some(0), "{done:?}");
     session(&windlass, &[]);
     assert!(!mark.exists());
+    // A slip of the pen does not look like something taken back.
+    let before = kept(&windlass);
+    let done = windlass.run(&["plugin", "revoke", "notes", "--programs", "--yes"]);
+    assert!(done.complaint(3).contains("is not granted"), "{done:?}");
+    assert_eq!(kept(&windlass), before);
+}
+
+#[test]
+fn card_5_a_folder_is_installed_if_a_session_could_be_told_to_load_it() {
+    let windlass = Windlass::new();
+    for (name, file, text) in [
+        ("commands-only", "commands/tidy.md", "Tidy up."),
+        ("skills-only", "skills/tidy/SKILL.md", "Tidy up."),
+        ("agents-only", "agents/tidy.md", "Tidy up."),
+        ("styles-only", "output-styles/terse.md", "Be terse."),
+        ("servers-only", ".mcp.json", "{}"),
+        ("hooks-only", "hooks/hooks.json", r#"{"hooks": {}}"#),
+    ] {
+        windlass.write(&format!("{name}/{file}"), text);
+        for args in [["plugin", "check", name], ["plugin", "add", name]] {
+            let done = windlass.run(&args);
+            assert_eq!(done.code, Some(0), "{args:?}: {done:?}");
+            assert!(done.stdout.contains(name), "{args:?}: {done:?}");
+        }
+    }
+    windlass.write("broken/hooks/hooks.json", r#"{"hooks": {"PreToolUs": []}}"#);
+    windlass.write("other/commands.md", "No command.");
+    for (name, parts) in [
+        ("broken", ["hooks/hooks.json", "`PreToolUs`"]),
+        ("other", ["neither a .claude-plugin/plugin.json", "skills"]),
+    ] {
+        for command in ["check", "add"] {
+            let done = windlass.run(&["plugin", command, name]);
+            let said = format!("{}{}", done.stdout, done.stderr);
+            assert_ne!(done.code, Some(0), "{done:?}");
+            for part in parts {
+                assert!(said.contains(part), "{command}: {part}: {done:?}");
+            }
+        }
+    }
 }
 
 #[test]

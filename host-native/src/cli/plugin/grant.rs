@@ -1,7 +1,9 @@
 //! `windlass plugin grant` and `list`: what a component has for good, by the digest of its file.
 
+use std::collections::BTreeSet;
+
 use windlass::plugins::{
-    ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, StateScope,
+    ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Origin, StateScope,
 };
 
 use super::{
@@ -16,11 +18,15 @@ use crate::cli::{
 };
 
 /// Grants what the arguments name beside what was granted before, or in its place, once a person agreed; with no arguments, says what
-/// the component asks for and has.
+/// the component asks for and has. These digests are those of the components that are installed: such a component takes the place of
+/// no other, and no other takes its place, whatever they call themselves.
 ///
 /// # Errors
 /// [`AuthorError`]. What was granted is as before then.
-pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
+pub(super) fn grant(
+    args: &PluginGrantArgs,
+    installed: &BTreeSet<String>,
+) -> Result<String, AuthorError> {
     let component = InspectedComponent::read(&args.file);
     let component = component.map_err(AuthorError::of_component(&args.file))?;
     let (inspection, digest) = (component.inspection(), component.digest());
@@ -32,7 +38,11 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
         one_line(&declaration.name),
         one_line(&declaration.version)
     );
-    let other = kept.other_of_name(&declaration.name, digest);
+    let replaces =
+        |known: &str| known != digest && !installed.contains(digest) && !installed.contains(known);
+    let mut others = kept.of_name(&declaration.name);
+    let other = others.find(|(known, _)| replaces(known));
+    let other = other.map(|(_, other)| other);
     text.push_str(&compared(&inspection.asks(), other));
     let before = kept.components.get(digest);
     if !is_anything_named(&args.named) && !args.replace {
@@ -52,13 +62,14 @@ pub(super) fn grant(args: &PluginGrantArgs) -> Result<String, AuthorError> {
     let granted = KeptGrant::of(inspection, grant);
     text.push_str(&changed(before.map(|before| &before.grant), &granted.grant));
     if let Some(other) = other.filter(|_| granted.grant.state == StateScope::Durable)
-        && kept.remembered_by(&other.name).is_some()
+        && kept.remembered_by(&other.name, replaces).is_some()
     {
         text.push_str(&taken_over(other, args.new_state));
     }
     let question = format!("{text}Grant this, and nothing else?");
     let is_shown = consent::given(&question, args.yes, &file)?;
-    let change = |kept: &mut KeptGrants| kept.grant(digest.to_owned(), granted, args.new_state);
+    let change =
+        |kept: &mut KeptGrants| kept.grant(digest.to_owned(), granted, replaces, args.new_state);
     file.change(change)?
         .map_err(|error| AuthorError::Grant(error.to_string()))?;
     Ok(match is_shown {
@@ -168,6 +179,19 @@ pub(super) fn changed(before: Option<&ComponentGrant>, grant: &ComponentGrant) -
     text
 }
 
+/// Where a secret is sent: where it may be, as far as requests may go there.
+fn audience(grant: &ComponentGrant, secret: &str) -> String {
+    let Some(audience) = grant.audiences.get(secret) else {
+        return ", for wherever the component asks".to_owned();
+    };
+    let is_reached = |origin: &&Origin| grant.http.iter().any(|http| http.origin == **origin);
+    let origins = audience.iter().filter(is_reached).map(Origin::as_str);
+    match origins.collect::<Vec<_>>().as_slice() {
+        [] => ", for no origin that requests may go to".to_owned(),
+        origins => format!(", for {}", origins.join(", ")),
+    }
+}
+
 /// The parts of a grant, a line each.
 fn lines(grant: &ComponentGrant) -> Vec<String> {
     let mut lines = Vec::new();
@@ -186,7 +210,10 @@ fn lines(grant: &ComponentGrant) -> Vec<String> {
         .iter()
         .for_each(|origin| line(format!("requests to {origin}")));
     for (name, variable) in &grant.secrets {
-        line(format!("the secret {name}, from the variable {variable}"));
+        let audience = audience(grant, name);
+        line(format!(
+            "the secret {name}, from the variable {variable}{audience}"
+        ));
     }
     grant
         .env

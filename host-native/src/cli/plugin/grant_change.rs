@@ -142,6 +142,7 @@ pub(super) fn without(
         if grant.secrets.remove(name).is_none() {
             return Err(not_granted(&format!("--secret {name}")));
         }
+        grant.audiences.remove(name);
     }
     for name in &args.variables {
         if !grant.env.remove(name) {

@@ -51,7 +51,10 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
             let text = install::inspect(&args)?;
             (said(text, args.json), Exit::Done)
         }
-        PluginCommand::Update(args) => (install::update(&args).await?.into(), Exit::Done),
+        PluginCommand::Update(args) => {
+            let (text, exit) = install::update(&args).await?;
+            (text.into(), exit)
+        }
         PluginCommand::Remove(args) => (install::remove(&args)?.into(), Exit::Done),
         PluginCommand::Grant(args) => (grant(args)?.into(), Exit::Done),
         PluginCommand::Revoke(args) => (revoke(&args)?.into(), Exit::Done),
@@ -80,7 +83,8 @@ fn grant(mut args: PluginGrantArgs) -> Result<String, StartError> {
         return Ok(install::let_programs_run(&name, true, args.yes)?);
     }
     args.file = install::component_named(args.file)?;
-    Ok(grant::grant(&args)?)
+    let installed = install::installed_digests()?;
+    Ok(grant::grant(&args, &installed)?)
 }
 
 fn revoke(args: &PluginRevokeArgs) -> Result<String, StartError> {

@@ -26,10 +26,18 @@ pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
         known == named || grant.name == *named || Some(known) == digest
     };
     let before = file.read()?;
-    let mut found = before.components.iter();
-    let found = found.find(|(known, grant)| is_it(known, grant));
-    let Some((known, granted)) = found else {
-        return Err(AuthorError::NotGranted(named.clone()));
+    let found = before.components.iter();
+    let found: Vec<_> = found.filter(|(known, grant)| is_it(known, grant)).collect();
+    let (known, granted) = match found.as_slice() {
+        [] => return Err(AuthorError::NotGranted(named.clone())),
+        [only] => *only,
+        several => {
+            let digests: Vec<&str> = several.iter().map(|(known, _)| known.as_str()).collect();
+            return Err(AuthorError::Grant(format!(
+                "several components called {named} were granted something: name one by its digest, {}",
+                digests.join(" or ")
+            )));
+        }
     };
     let (name, version) = (one_line(&granted.name), one_line(&granted.version));
     if is_part_named(args) {

@@ -61,6 +61,14 @@ pub enum StoreError {
     /// The lock file could have been written by somebody else.
     #[error("the installed plugins in `{}` are open to other users: if they are yours, run `chmod 600` on the file", .0.display())]
     Open(PathBuf),
+    /// Nobody could read the lock file any more.
+    #[error("`{}` would have {bytes} bytes, more than the {LARGEST} that are read, so what is installed is as it was: remove plugins that are not used (`windlass plugin remove`), or leave out the one whose texts are that long", .path.display())]
+    TooLarge {
+        /// The lock file.
+        path: PathBuf,
+        /// The bytes that it would have.
+        bytes: usize,
+    },
     /// Another command changes the plugins.
     #[error("another command is changing the installed plugins: try again when it has ended")]
     Busy,
@@ -118,6 +126,20 @@ impl PluginStore {
             None => Ok(None),
             Some((false, _)) => Err(StoreError::Open(path)),
             Some((true, text)) => Ok(Some(text)),
+        }
+    }
+
+    /// What the lock file would hold, if it could be read again.
+    fn text(&self, lockfile: &Lockfile) -> Result<Vec<u8>, StoreError> {
+        let path = self.root.join(LOCKFILE);
+        let mut text = serde_json::to_vec(lockfile).map_err(|error| io_at(&path, error.into()))?;
+        text.push(b'\n');
+        match text.len() as u64 > LARGEST {
+            false => Ok(text),
+            true => Err(StoreError::TooLarge {
+                path,
+                bytes: text.len(),
+            }),
         }
     }
 
@@ -229,6 +251,16 @@ impl StoreChange<'_> {
         &self.lockfile
     }
 
+    /// Checks that the lock file could hold a plugin, in place of the one of its name, before anything is changed for it.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`].
+    pub fn check(&self, name: &str, plugin: &InstalledPlugin) -> Result<(), StoreError> {
+        let mut next = self.lockfile.clone();
+        next.plugins.insert(name.to_owned(), plugin.clone());
+        self.store.text(&next).map(drop)
+    }
+
     /// Installs a plugin, in place of the one of its name.
     ///
     /// # Errors
@@ -284,12 +316,8 @@ impl StoreChange<'_> {
     /// Writes the lock file, then removes files that it does not name.
     fn replace(&mut self, next: Lockfile) -> Result<(), StoreError> {
         let path = self.store.root.join(LOCKFILE);
-        let write = || {
-            let mut text = serde_json::to_vec(&next)?;
-            text.push(b'\n');
-            regular::replace_private(&path, &text)
-        };
-        write().map_err(|error| io_at(&path, error))?;
+        let text = self.store.text(&next)?;
+        regular::replace_private(&path, &text).map_err(|error| io_at(&path, error))?;
         self.lockfile = next;
         self.remove_unused();
         Ok(())

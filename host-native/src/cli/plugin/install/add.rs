@@ -1,11 +1,8 @@
 //! `windlass plugin add`.
 
-use std::collections::BTreeSet;
-
-use windlass::plugins::{KeptGrants, Lockfile, PluginStore};
-
 use super::{
     authority::{self, Asked},
+    beside,
     candidate::Candidate,
     error::InstallError,
     fetch::{Expected, fetch},
@@ -64,7 +61,8 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
             new: candidate.plugin.source,
         });
     }
-    check_tools(&candidate, &store, change.lockfile())?;
+    beside::check(&candidate, &store, change.lockfile())?;
+    change.check(&candidate.name, &candidate.plugin)?;
     let wanted = Asked::of(&candidate, &args.directories)?;
     let about = format!(
         "{}{}{}",
@@ -83,7 +81,9 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     }
     let is_granted = consent == Consent::Given;
     candidate.plugin.runs_programs = is_granted && candidate.runs.is_some();
-    if !is_granted {
+    if is_granted {
+        wanted.check(&grants)?;
+    } else {
         authority::grant_nothing(&candidate, &grants)?;
     }
     change.install(&candidate.name, candidate.plugin.clone(), &content)?;
@@ -91,33 +91,6 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         wanted.grant(&grants)?;
     }
     Ok(format!("{about}{}", granted(&candidate, is_granted)))
-}
-
-/// Checks that no installed plugin has a tool of this one.
-///
-/// # Errors
-/// [`InstallError::Tool`].
-pub(super) fn check_tools(
-    candidate: &Candidate,
-    store: &PluginStore,
-    lockfile: &Lockfile,
-) -> Result<(), InstallError> {
-    let inspections = candidate.components.values();
-    let own = inspections.flat_map(|inspection| &inspection.declaration.tools);
-    let own: BTreeSet<&str> = own.map(|tool| tool.name.as_str()).collect();
-    let others = lockfile.plugins.iter();
-    for (name, plugin) in others.filter(|(name, _)| **name != candidate.name) {
-        for granted in store.components(name, plugin, &KeptGrants::default())? {
-            let mut theirs = granted.component.declaration().tools.iter();
-            if let Some(tool) = theirs.find(|tool| own.contains(tool.name.as_str())) {
-                return Err(InstallError::Tool {
-                    tool: tool.name.clone(),
-                    plugin: name.clone(),
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 fn title(candidate: &Candidate) -> String {

@@ -1,10 +1,15 @@
 //! What an installed plugin is granted: what it asks for, or what the version before it had.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
+
 use windlass::{
     core::tool::PluginGrant,
     plugins::{
-        ComponentGrant, Declaration, DeclaredDirectory, GrantFile, KeptGrant, KeptGrants,
-        LockedComponent, Lockfile,
+        ComponentGrant, Declaration, DeclaredDirectory, DeclaredGrants, GrantFile, Inspection,
+        KeptGrant, KeptGrants, LockedComponent, Lockfile,
     },
 };
 
@@ -16,7 +21,18 @@ use crate::cli::{
 
 /// What the components of a plugin ask for, by their digests. A secret comes from the variable of its name, unless that holds a key of
 /// windlass itself, and the directory of a role from these texts; a role that none of them names gets none.
-pub(super) struct Asked(Vec<(String, KeptGrant)>);
+pub(super) struct Asked(NewGrants);
+
+/// Grants that are not kept yet.
+#[derive(Default)]
+struct NewGrants {
+    /// By the digests of components.
+    grants: BTreeMap<String, KeptGrant>,
+    /// The digests of components that they take the place of, each of the one of its name.
+    replaced: BTreeSet<String>,
+    /// Whether these remember nothing of what was before them.
+    begin_anew: bool,
+}
 
 impl Asked {
     /// All that a plugin asks for.
@@ -33,26 +49,32 @@ impl Asked {
             ))
             .into());
         }
-        let mut grants = Vec::new();
+        // Whatever had a name of theirs before was another plugin.
+        let mut new = NewGrants {
+            begin_anew: true,
+            ..NewGrants::default()
+        };
         for (digest, inspection) in &candidate.components {
             let grant = all_of(&inspection.declaration, named)?;
             inspection.check_grant(&grant)?;
-            grants.push((digest.clone(), KeptGrant::of(inspection, grant)));
+            let granted = KeptGrant::of(inspection, grant);
+            new.grants.insert(digest.clone(), granted);
         }
-        Ok(Self(grants))
+        Ok(Self(new))
     }
 
     /// Whether there is anything to grant: tools and hooks that reach nothing need no grant.
     pub(super) fn is_something(&self) -> bool {
         let nothing = ComponentGrant::default();
-        self.0.iter().any(|(_, kept)| kept.grant != nothing)
+        let mut grants = self.0.grants.values();
+        grants.any(|kept| kept.grant != nothing)
     }
 
     /// What a yes would grant, where the component leaves it open: the variables of secrets and the directories of roles, and those that
     /// would get none; a line each.
     pub(super) fn sources(&self, candidate: &Candidate) -> String {
         let mut text = String::new();
-        for (digest, kept) in &self.0 {
+        for (digest, kept) in &self.0.grants {
             let roles = &kept.grant.roles;
             directories::as_lines(roles)
                 .for_each(|line| text.push_str(&format!("  with {line}\n")));
@@ -85,44 +107,119 @@ impl Asked {
         text
     }
 
+    /// Checks that all of it can be granted, before anything is installed.
+    ///
+    /// # Errors
+    /// [`InstallError`].
+    pub(super) fn check(&self, file: &GrantFile) -> Result<(), InstallError> {
+        self.0.check(file)
+    }
+
     /// Grants all of it.
     ///
     /// # Errors
     /// [`InstallError`]; the grants are as before then.
-    pub(super) fn grant(self, file: &GrantFile) -> Result<(), InstallError> {
-        // Whatever had its name before was another plugin.
-        put(self.0, true, file)
+    pub(super) fn grant(&self, file: &GrantFile) -> Result<(), InstallError> {
+        self.0.keep(file)
     }
 }
 
-/// Grants the components of a plugin what those of the version before had, as far as they fit. Returns the names of those that
-/// get nothing because they do not ask for all of it any more.
-///
-/// # Errors
-/// [`InstallError`]; the grants are as before then.
-pub(super) fn carry_over(
-    candidate: &Candidate,
-    before: &[LockedComponent],
-    file: &GrantFile,
-) -> Result<Vec<String>, InstallError> {
-    let kept = file.read()?;
-    let (mut grants, mut without) = (Vec::new(), Vec::new());
-    for (digest, inspection) in &candidate.components {
-        let name = &inspection.declaration.name;
-        let had = before
-            .iter()
-            .filter_map(|component| kept.components.get(&component.digest))
-            .find(|had| had.name == *name);
-        let Some(grant) = had.map(|had| had.grant.clone()) else {
-            continue;
-        };
-        match inspection.check_grant(&grant) {
-            Ok(()) => grants.push((digest.clone(), KeptGrant::of(inspection, grant))),
-            Err(_) => without.push(name.clone()),
-        }
+impl NewGrants {
+    fn note(&self, kept: &mut KeptGrants) -> io::Result<()> {
+        let mut grants = self.grants.iter();
+        grants.try_for_each(|(digest, granted)| {
+            let replaces = |known: &str| self.replaced.contains(known);
+            kept.grant(digest.clone(), granted.clone(), replaces, self.begin_anew)
+        })
     }
-    put(grants, false, file)?;
-    Ok(without)
+
+    fn check(&self, file: &GrantFile) -> Result<(), InstallError> {
+        let noted = file.check(|kept: &mut KeptGrants| self.note(kept))?;
+        noted.map_err(InstallError::at(file.path()))
+    }
+
+    fn keep(&self, file: &GrantFile) -> Result<(), InstallError> {
+        let noted = file.change(|kept: &mut KeptGrants| self.note(kept))?;
+        noted.map_err(InstallError::at(file.path()))
+    }
+}
+
+/// What the components of a plugin get of what those of the version before had: as much of it as fits.
+#[derive(Default)]
+pub(super) struct CarriedOver {
+    new: NewGrants,
+    /// Whether one of them gets nothing, because it does not ask for all of it any more.
+    is_incomplete: bool,
+    /// The secrets that are meant for more origins than they may be sent to, a line each.
+    narrow: String,
+}
+
+impl CarriedOver {
+    /// # Errors
+    /// [`InstallError`]: it cannot be read, or could not be kept.
+    pub(super) fn of(
+        candidate: &Candidate,
+        before: &[LockedComponent],
+        file: &GrantFile,
+    ) -> Result<Self, InstallError> {
+        let kept = file.read()?;
+        let mut carried = Self::default();
+        carried.new.replaced = before.iter().map(|it| it.digest.clone()).collect();
+        for (digest, inspection) in &candidate.components {
+            let name = &inspection.declaration.name;
+            let had = before
+                .iter()
+                .find_map(|component| had_by(component, name, &kept));
+            if let Some(grant) = had {
+                carried.add(digest, inspection, grant);
+            }
+        }
+        carried.new.check(file)?;
+        Ok(carried)
+    }
+
+    fn add(&mut self, digest: &str, inspection: &Inspection, grant: ComponentGrant) {
+        if inspection.check_grant(&grant).is_err() {
+            self.is_incomplete = true;
+            return;
+        }
+        let granted = KeptGrant::of(inspection, grant);
+        for asked in &inspection.declaration.grants.secrets {
+            let audience = granted.grant.audiences.get(&asked.name);
+            if audience.is_some_and(|audience| *audience != asked.audience) {
+                let (component, secret) = (one_line(&granted.name), one_line(&asked.name));
+                self.narrow.push_str(&format!(
+                    "  the secret {secret} is sent nowhere that is new: `windlass plugin grant {component} --secret {secret}=VARIABLE` lets it go wherever {component} asks for\n"
+                ));
+            }
+        }
+        self.new.grants.insert(digest.to_owned(), granted);
+    }
+
+    /// Grants it.
+    ///
+    /// # Errors
+    /// [`InstallError`]; the grants are as before then.
+    pub(super) fn grant(&self, file: &GrantFile) -> Result<(), InstallError> {
+        self.new.keep(file)
+    }
+
+    /// What came of it, to be said of the plugin, with a line end.
+    pub(super) fn said(&self) -> String {
+        let has = match self.is_incomplete {
+            false => "which has what it had",
+            true => "which asks for less than it had and has nothing now",
+        };
+        format!(", {has}\n{}", self.narrow)
+    }
+}
+
+/// What a component of this name had, as its own declaration limits it: what another version declares is no part of that.
+fn had_by(component: &LockedComponent, name: &str, kept: &KeptGrants) -> Option<ComponentGrant> {
+    let had = kept.components.get(&component.digest)?;
+    let declared: Result<Declaration, _> = component.declaration.decode();
+    let grants = declared.map_or_else(|_| DeclaredGrants::default(), |declared| declared.grants);
+    (had.name == name).then(|| had.grant.clone().with_audiences_of(&grants))
 }
 
 /// Leaves the components of a plugin with nothing, whatever files with the same content were granted before.
@@ -158,20 +255,6 @@ pub(super) fn take_back(
     }
     let take = |kept: &mut KeptGrants| kept.components.retain(|digest, _| !is_gone(digest));
     Ok(file.change(take)?)
-}
-
-/// Keeps grants, each in place of what a component of its name had; what that one remembers for good is theirs, unless they begin
-/// anew.
-fn put(
-    grants: Vec<(String, KeptGrant)>,
-    begins_anew: bool,
-    file: &GrantFile,
-) -> Result<(), InstallError> {
-    let change = |kept: &mut KeptGrants| {
-        let mut grants = grants.into_iter();
-        grants.try_for_each(|(digest, granted)| kept.grant(digest, granted, begins_anew))
-    };
-    file.change(change)?.map_err(InstallError::at(file.path()))
 }
 
 /// All that a declaration asks for, with the directories that these texts name for its roles.

@@ -11,7 +11,11 @@ use windlass::plugins::{
 use windlass_core::RawJson;
 use windlass_engine::{TextPath, plugin::Plugin};
 
-use super::{error::InstallError, signature::PublicKey, source::Source};
+use super::{
+    error::{InstallError, LONGEST_VERSION},
+    signature::PublicKey,
+    source::Source,
+};
 
 /// A plugin that would be loaded.
 pub(super) struct Candidate {
@@ -81,6 +85,14 @@ impl Candidate {
                 component: called.to_owned(),
             });
         }
+        let name = &inspection.declaration.name;
+        let mut others = self.components.values();
+        if others.any(|other| other.declaration.name == *name) {
+            return Err(InstallError::ComponentTwice {
+                name: name.clone(),
+                component: called.to_owned(),
+            });
+        }
         let digest = component.digest().to_owned();
         self.plugin.asks.extend(inspection.asks());
         self.plugin.components.push(LockedComponent {
@@ -99,8 +111,16 @@ impl Candidate {
         };
         let files = tree.files();
         let has_manifest = files.contains_key(MANIFEST);
-        if !has_manifest && !files.keys().any(|file| is_component(file)) {
-            return Err(InstallError::NotPlugin(source.text()));
+        let is_in = |file: &str, place: &str| {
+            let rest = file.strip_prefix(place);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let brings = |file: &String| PLACES.iter().any(|place| is_in(file, place));
+        if !has_manifest && !files.keys().any(brings) {
+            return Err(InstallError::NotPlugin {
+                folder: source.text(),
+                places: PLACES.join(", "),
+            });
         }
         let read = |file: &str| {
             // `./hooks.json` in a manifest is the file of that name.
@@ -115,7 +135,7 @@ impl Candidate {
         let folder = TextPath::from(source.text());
         let plugin = Plugin::as_written(folder, &read)?;
         self.plugin.folder = true;
-        self.plugin.version = version(&read);
+        self.plugin.version = version(&read)?;
         for (file, content) in files.iter().filter(|(file, _)| is_component(file)) {
             let called = format!("{}/{file}", source.text());
             self.add(&content.content, file, &called)?;
@@ -129,17 +149,39 @@ impl Candidate {
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
+/// The places in a folder that bring something. One of them makes a plugin of a folder without a manifest, as where a session is
+/// told to load it.
+const PLACES: [&str; 7] = [
+    "commands",
+    "agents",
+    "skills",
+    "output-styles",
+    "hooks",
+    ".mcp.json",
+    "components",
+];
+
 #[derive(Default, Deserialize)]
 struct Manifest {
     version: Option<String>,
 }
 
 /// The version that a manifest names, if it does.
-fn version(read: &dyn Fn(&str) -> Result<Option<String>, String>) -> String {
+///
+/// # Errors
+/// [`InstallError::Version`]: it cannot be shown on a line.
+fn version(read: &dyn Fn(&str) -> Result<Option<String>, String>) -> Result<String, InstallError> {
     let text = read(MANIFEST).ok().flatten().unwrap_or_default();
     let manifest: Manifest =
         serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-    manifest
-        .version
-        .unwrap_or_else(|| "without version".to_owned())
+    let Some(version) = manifest.version else {
+        return Ok("without version".to_owned());
+    };
+    let is_plain = version.bytes().all(|byte| byte.is_ascii_graphic());
+    match (1..=LONGEST_VERSION).contains(&version.len()) && is_plain {
+        true => Ok(version),
+        false => Err(InstallError::Version(
+            version.chars().take(LONGEST_VERSION).collect(),
+        )),
+    }
 }

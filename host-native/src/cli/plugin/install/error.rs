@@ -11,6 +11,9 @@ use windlass_engine::plugin::PluginError;
 
 use crate::cli::plugin::error::AuthorError;
 
+/// The longest version that a folder names, in bytes: as long as that of a component.
+pub(super) const LONGEST_VERSION: usize = 64;
+
 /// What went wrong, where, and what to do. What is installed is as it was before.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstallError {
@@ -61,9 +64,19 @@ pub(crate) enum InstallError {
     Plugin(#[from] PluginError),
     /// A folder has nothing that could be installed.
     #[error(
-        "{0} is no plugin: it has neither a .claude-plugin/plugin.json nor components/*.wasm. Nothing was installed"
+        "{folder} is no plugin: it has neither a .claude-plugin/plugin.json nor any of {places}. Nothing was installed"
     )]
-    NotPlugin(String),
+    NotPlugin {
+        /// The folder.
+        folder: String,
+        /// What could be in it.
+        places: String,
+    },
+    /// A folder has a version that cannot be shown on a line.
+    #[error(
+        "the version `{0}` in .claude-plugin/plugin.json is not made of 1 to {LONGEST_VERSION} visible ASCII characters: its author has to change it. Nothing was installed"
+    )]
+    Version(String),
     /// A plugin has this name.
     #[error(
         "the plugin {name} is installed already, from {from}: `windlass plugin update {name} --from {new}` replaces it"
@@ -85,6 +98,26 @@ pub(crate) enum InstallError {
         tool: String,
         /// The plugin that has it.
         plugin: String,
+    },
+    /// A component of another plugin has such a name.
+    #[error(
+        "{name} is the name of the installed plugin {plugin} or of a component of it: what is granted to one could not be told from what is granted to the other. Nothing was installed. `windlass plugin remove {plugin}` makes room"
+    )]
+    Component {
+        /// The name.
+        name: String,
+        /// The plugin that has it.
+        plugin: String,
+    },
+    /// Two components of a folder have such a name.
+    #[error(
+        "{component} declares the name {name}, which another component of the plugin declares already: what is granted to one could not be told from what is granted to the other. Nothing was installed: remove the file that is not wanted, such as an older build, or have its author name it otherwise"
+    )]
+    ComponentTwice {
+        /// The name.
+        name: String,
+        /// The second component that has it.
+        component: String,
     },
     /// Two components of a folder have such a tool.
     #[error(
@@ -116,6 +149,16 @@ pub(crate) enum InstallError {
         "`{0}` is no component file, and no plugin or component of that name is installed: `windlass plugin list --installed` says which are"
     )]
     NoComponent(String),
+    /// Components of several plugins have one name.
+    #[error(
+        "{name} is the name of a component of each of the plugins {}: `windlass plugin remove` the one that should not have it", .plugins.join(", ")
+    )]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The plugins.
+        plugins: Vec<String>,
+    },
     /// A plugin has more than one component, or none.
     #[error("{name} is a plugin {}", several(.components))]
     Several {
@@ -127,9 +170,11 @@ pub(crate) enum InstallError {
     /// A plugin runs nothing with the rights of the user.
     #[error("{0} has neither hooks nor MCP servers that would run with your rights")]
     NoPrograms(String),
-    /// Some updates failed.
-    #[error("{0}")]
-    Updates(String),
+    /// What should not run any more does not run.
+    #[error(
+        "`--programs` is not granted to {0}, whose hooks and servers do not run: nothing was changed"
+    )]
+    NotRunning(String),
     /// A key is none.
     #[error(
         "`{0}` is no public key: name a file of minisign (.pub) or, for a registry, of cosign (P-256, PEM), or the key itself"

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use windlass::plugins::{InstalledPlugin, KeptGrants, PluginStore};
 
-use super::{error::InstallError, store::of_user};
+use super::{
+    error::InstallError,
+    store::{asks, of_user, wishes},
+};
 use crate::cli::{install_args::PluginInspectArgs, plain::one_line, plugin::grant::had};
 
 /// What is known of an installed plugin, and whether its files are those that were installed.
@@ -20,7 +23,7 @@ pub(in crate::cli::plugin) fn inspect(args: &PluginInspectArgs) -> Result<String
     if args.json {
         let mut value = as_json(&store, name, plugin);
         value["intact"] = store.is_intact(name, plugin).into();
-        value["asks"] = json!(plugin.asks);
+        value["asks"] = json!(asks(&store, name, plugin));
         value["programs"] = json!(plugin.programs);
         value["components"] = plugin
             .components
@@ -47,7 +50,7 @@ pub(in crate::cli::plugin) fn inspect(args: &PluginInspectArgs) -> Result<String
         store.path(name, plugin).display(),
         one_line(signed),
     ));
-    for ask in plugin.wishes() {
+    for ask in wishes(&store, name, plugin) {
         text.push_str(&format!("    {}\n", one_line(&ask)));
     }
     if !plugin.programs.is_empty() {

@@ -2,6 +2,7 @@
 
 mod add;
 mod authority;
+mod beside;
 mod candidate;
 mod check;
 mod error;
@@ -23,6 +24,6 @@ pub(super) use self::{
     inspect::{inspect, list},
     programs::let_programs_run,
     remove::remove,
-    store::component_named,
+    store::{component_named, installed_digests},
     update::update,
 };

@@ -12,7 +12,7 @@ use crate::cli::{
 /// that its components were granted is changed.
 ///
 /// # Errors
-/// [`InstallError`]: there is none of that name, it runs nothing, or the person said no. All is as before then.
+/// [`InstallError`]: there is none of that name, it runs nothing or does not any more, or the person said no. All is as before then.
 pub(in crate::cli::plugin) fn let_programs_run(
     name: &str,
     run: bool,
@@ -24,6 +24,9 @@ pub(in crate::cli::plugin) fn let_programs_run(
     let plugin = plugin.ok_or_else(|| InstallError::NotInstalled(name.to_owned()))?;
     if plugin.programs.is_empty() {
         return Err(InstallError::NoPrograms(name.to_owned()));
+    }
+    if !run && !plugin.runs_programs {
+        return Err(InstallError::NotRunning(name.to_owned()));
     }
     let name_and_version = format!("{} {}", one_line(name), one_line(&plugin.version));
     let about = format!(

@@ -1,5 +1,7 @@
 //! `windlass plugin remove`.
 
+use std::collections::BTreeSet;
+
 use super::{authority, error::InstallError, store::of_user};
 use crate::cli::{install_args::PluginRemoveArgs, plain::one_line, plugin::person_needed};
 
@@ -18,7 +20,14 @@ pub(in crate::cli::plugin) fn remove(args: &PluginRemoveArgs) -> Result<String, 
     let state = match args.keep_state {
         true => ", but for what it remembers",
         false => {
-            let gone = store.remove_state(&args.name, &removed, &kept);
+            // Another plugin can have the same file as a component, if an older version of windlass installed both.
+            let others = change.lockfile().plugins.values();
+            let others = others.flat_map(|plugin| &plugin.components);
+            let others: BTreeSet<&str> = others.map(|it| it.digest.as_str()).collect();
+            let mut gone = removed.clone();
+            gone.components
+                .retain(|component| !others.contains(component.digest.as_str()));
+            let gone = store.remove_state(&args.name, &gone, &kept);
             gone.map_err(InstallError::at(&args.name))?;
             ""
         }

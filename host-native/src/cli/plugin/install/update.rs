@@ -1,20 +1,25 @@
 //! `windlass plugin update`.
 
-use windlass::plugins::{
-    GrantFile, InstalledPlugin, LockedComponent, PluginContent, PluginStore, StoreChange,
+use windlass::{
+    plugins::{
+        GrantFile, InstalledPlugin, LockedComponent, PluginContent, PluginStore, StoreChange,
+    },
+    warning::warn,
 };
 
 use super::{
-    add::{check_tools, how, title_line},
-    authority,
+    add::{how, title_line},
+    authority::{self, CarriedOver},
+    beside,
     candidate::Candidate,
     error::InstallError,
     fetch::{Expected, fetch},
     signature::PublicKey,
     source::{self, Source},
-    store::of_user,
+    store::{of_user, wishes},
 };
 use crate::cli::{
+    Exit,
     install_args::PluginUpdateArgs,
     plain::one_line,
     plugin::{
@@ -23,13 +28,14 @@ use crate::cli::{
     },
 };
 
-/// Fetches plugins again, from where they came. One whose new version is not installed stays as it is.
+/// Fetches plugins again, from where they came. One whose new version is not installed stays as it is; where all are updated, it is
+/// said of each on standard error, and the others are.
 ///
 /// # Errors
-/// [`InstallError`]: of all that could not be updated.
+/// [`InstallError`]: the one that was named could not be updated, or none can.
 pub(in crate::cli::plugin) async fn update(
     args: &PluginUpdateArgs,
-) -> Result<String, InstallError> {
+) -> Result<(String, Exit), InstallError> {
     person_needed::check()?;
     let (store, grants) = of_user()?;
     let mut change = store.change()?;
@@ -37,7 +43,8 @@ pub(in crate::cli::plugin) async fn update(
     if let Some(name) = &args.name {
         let there = plugins.get(name);
         let there = there.ok_or_else(|| InstallError::NotInstalled(name.clone()))?;
-        return update_one(args, name, there, (&store, &grants), &mut change).await;
+        let said = update_one(args, name, there, (&store, &grants), &mut change).await?;
+        return Ok((said, Exit::Done));
     }
     if args.fetch.username.is_some() {
         return Err(InstallError::Source(
@@ -46,20 +53,17 @@ pub(in crate::cli::plugin) async fn update(
         ));
     }
     let mut text = String::new();
-    let mut failed = Vec::new();
+    let mut exit = Exit::Done;
     for (name, there) in &plugins {
         match update_one(args, name, there, (&store, &grants), &mut change).await {
             Ok(said) => text.push_str(&said),
-            Err(error) => failed.push(format!("{}: {error}", one_line(name))),
+            Err(error) => {
+                warn(&format!("{}: {error}", one_line(name)));
+                exit = Exit::NotStarted;
+            }
         }
     }
-    match failed.is_empty() {
-        true => Ok(text),
-        false => Err(InstallError::Updates(format!(
-            "{text}{}",
-            failed.join("\n")
-        ))),
-    }
+    Ok((text, exit))
 }
 
 async fn update_one(
@@ -88,14 +92,17 @@ async fn update_one(
             from: source.text(),
         });
     }
-    check_tools(&candidate, store, change.lockfile())?;
+    beside::check(&candidate, store, change.lockfile())?;
     let kept = grants.read()?;
     let has = |component: &LockedComponent| kept.components.contains_key(&component.digest);
     let had_something = there.runs_programs || there.components.iter().any(has);
     let about = format!(
         "{}{}  (+ and -: what is different from {}, which is installed)\n",
         title_line(&candidate),
-        asked(&candidate.plugin.wishes(), Some(&there.wishes())),
+        asked(
+            &candidate.plugin.wishes(),
+            Some(&wishes(store, name, there))
+        ),
         one_line(&there.version),
     );
     let question = "Give it what the version before had?";
@@ -105,20 +112,21 @@ async fn update_one(
     };
     let is_carried = consent == Consent::Given;
     candidate.plugin.runs_programs = is_carried && there.runs_programs && candidate.runs.is_some();
+    let carried = match is_carried {
+        true => CarriedOver::of(&candidate, &there.components, grants)?,
+        false => CarriedOver::default(),
+    };
     change.install(name, candidate.plugin.clone(), &content)?;
     let mut said = format!("updated {}", one_line(name));
     if is_carried {
-        let without = authority::carry_over(&candidate, &there.components, grants)?;
-        said.push_str(match without.is_empty() {
-            true => ", which has what it had",
-            false => ", which asks for less than it had and has nothing now",
-        });
+        carried.grant(grants)?;
+        said.push_str(&carried.said());
     } else {
         authority::grant_nothing(&candidate, grants)?;
-        said.push_str(&format!(", with nothing granted. {}", how(&candidate)));
+        said.push_str(&format!(", with nothing granted. {}\n", how(&candidate)));
     }
     authority::take_back(&there.components, change.lockfile(), grants)?;
-    Ok(format!("{about}{said}\n"))
+    Ok(format!("{about}{said}"))
 }
 
 /// The plugin is what it was. Its files are written once more, if they were changed, and it may come from elsewhere now.

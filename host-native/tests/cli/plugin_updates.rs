@@ -1,0 +1,247 @@
+//! What an update changes of what a plugin may do, and what is said of it.
+
+use std::{collections::BTreeSet, fs};
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use windlass::plugins::{
+    GrantFile, Inspection, Origin, PluginHost, PluginHostConfig, SecretSource,
+};
+
+use crate::{
+    guest::{self, Hooked},
+    plugin_install::plugin,
+    plugin_probe::{Probe, Server, said},
+    support::{Done, Windlass},
+};
+
+fn put(windlass: &Windlass, file: &str, bytes: &[u8]) {
+    fs::write(windlass.workspace.path().join(file), bytes).unwrap();
+}
+
+fn done(windlass: &Windlass, args: &[&str]) -> Done {
+    let done = windlass.run(&[&["plugin"], args].concat());
+    assert_eq!(done.code, Some(0), "{args:?}: {done:?}");
+    done
+}
+
+/// A component that sends a secret to the address in its input, and may send it to these servers.
+fn sending(version: &str, audience: &[&str], origins: &[String; 2]) -> Vec<u8> {
+    let bearer = [("authorization", "TOKEN", "Bearer ", None)];
+    let asks = json!({
+        "version": version,
+        "grants": {
+            "http": origins.each_ref().map(|origin| json!({"origin": origin, "methods": ["GET"]})),
+            "secrets": [{"name": "TOKEN", "description": "Of a bot.", "audience": audience}],
+        },
+    });
+    Probe::default().send_secret(&[], &bearer).component(&asks)
+}
+
+/// What the component says that sends the secret to this address, with what it was granted for good.
+fn sent(windlass: &Windlass, bytes: &[u8], to: &str) -> String {
+    let host = PluginHost::new(PluginHostConfig {
+        secrets: SecretSource::new(|_| Some(SecretString::from("s3cr3t-value"))),
+        ..PluginHostConfig::default()
+    });
+    let plugin = host.load("probe", bytes.to_vec()).unwrap();
+    let kept = grants(windlass).read().unwrap();
+    let granted = &kept.components[&Inspection::digest(bytes)].grant;
+    said(&plugin.granted(granted).unwrap(), to)
+}
+
+fn grants(windlass: &Windlass) -> GrantFile {
+    let folder = windlass.home().join(".config/windlass/plugins");
+    GrantFile::at(folder.join("grants.json"))
+}
+
+#[test]
+fn card_5_an_update_sends_a_secret_nowhere_that_it_was_not_granted_for() {
+    for is_old in [false, true] {
+        let servers = [Server::saying("one"), Server::saying("two")];
+        let origins = servers.each_ref().map(Server::origin);
+        let [first, second] = origins.each_ref().map(String::as_str);
+        let windlass = Windlass::new();
+        put(&windlass, "p.wasm", &sending("1.0.0", &[first], &origins));
+        done(&windlass, &["add", "p.wasm", "--yes"]);
+        let granted = format!("the secret TOKEN, from the variable TOKEN, for {first}\n");
+        for args in [&["inspect", "probe"][..], &["list"], &["grant", "probe"]] {
+            let shown = done(&windlass, args).stdout;
+            assert!(shown.contains(&granted), "{args:?}: {shown}");
+        }
+        if is_old {
+            // As an older version of windlass kept it.
+            let forget = |kept: &mut windlass::plugins::KeptGrants| {
+                let all = kept.components.values_mut();
+                all.for_each(|kept| kept.grant.audiences.clear());
+            };
+            grants(&windlass).change(forget).unwrap();
+        }
+
+        let both = sending("2.0.0", &[first, second], &origins);
+        put(&windlass, "p.wasm", &both);
+        let shown = done(&windlass, &["update", "probe", "--yes"]).stdout;
+        for part in ["which has what it had", "TOKEN is sent nowhere that is new"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        let shown = done(&windlass, &["inspect", "probe"]).stdout;
+        assert!(shown.contains(&granted), "{shown}");
+        let refused = "F2 there is no secret `TOKEN` for this origin";
+        assert_eq!(sent(&windlass, &both, second), refused);
+        assert!(sent(&windlass, &both, first).starts_with("200\n"));
+
+        // What is granted beside it changes nothing of that; a person who grants the secret anew does.
+        let more = format!("{second}=GET");
+        done(&windlass, &["grant", "probe", "--http", &more, "--yes"]);
+        assert_eq!(sent(&windlass, &both, second), refused);
+        done(
+            &windlass,
+            &["grant", "probe", "--secret", "TOKEN=TOKEN", "--yes"],
+        );
+        assert!(sent(&windlass, &both, second).starts_with("200\n"));
+    }
+}
+
+#[test]
+fn card_5_what_a_version_does_not_ask_for_is_not_granted_to_the_one_after_it() {
+    let servers = [Server::saying("one"), Server::saying("two")];
+    let origins = servers.each_ref().map(Server::origin);
+    let [first, second] = origins.each_ref().map(String::as_str);
+    let windlass = Windlass::new();
+    let audience = |bytes: &[u8]| -> BTreeSet<Origin> {
+        let kept = grants(&windlass).read().unwrap();
+        let granted = &kept.components[&Inspection::digest(bytes)].grant;
+        granted.audiences["TOKEN"].clone()
+    };
+    put(
+        &windlass,
+        "p.wasm",
+        &sending("1.0.0", &[first, second], &origins),
+    );
+    done(&windlass, &["add", "p.wasm", "--yes"]);
+    for (version, asked) in [("2.0.0", vec![first]), ("3.0.0", vec![first, second])] {
+        let bytes = sending(version, &asked, &origins);
+        put(&windlass, "p.wasm", &bytes);
+        done(&windlass, &["update", "probe", "--yes"]);
+        let only = BTreeSet::from([first.parse().unwrap()]);
+        assert_eq!(audience(&bytes), only, "{version}");
+    }
+    done(
+        &windlass,
+        &["revoke", "probe", "--secret", "TOKEN", "--yes"],
+    );
+    let kept = grants(&windlass).read().unwrap();
+    let mut kept = kept.components.values();
+    assert!(kept.all(|kept| kept.grant.audiences.is_empty()));
+}
+
+/// A component with a tool and a judge.
+fn judging(version: &str, tool: &Value, hook: &Value) -> Vec<u8> {
+    let mut declaration = json!({
+        "name": "rules", "version": version, "wit": "0.1.0",
+        "tools": [{"name": "Look", "description": "Looks.", "input_schema": {"type": "object"}}],
+        "hooks": [{"name": "judges", "event": "PreToolUse", "kind": "judge"}],
+    });
+    for (place, more) in [("tools", tool), ("hooks", hook)] {
+        for (key, value) in more.as_object().unwrap() {
+            declaration[place][0][key] = value.clone();
+        }
+    }
+    let functions = Hooked {
+        call: Some("(call $text (i32.const 4096) (i32.const 1))"),
+        judge: Some("(call $pass)"),
+        text: "x",
+        ..Hooked::default()
+    };
+    guest::hooked(&declaration.to_string(), &functions)
+}
+
+#[test]
+fn card_5_an_update_shows_what_a_hook_runs_for_and_what_a_tool_does() {
+    let windlass = Windlass::new();
+    let paths = json!([{"field": "from", "access": "read"}, {"field": "to", "access": "write"}]);
+    let first = judging(
+        "1.0.0",
+        &json!({"paths": paths}),
+        &json!({"matcher": "Write"}),
+    );
+    put(&windlass, "rules.wasm", &first);
+    let lines = [
+        "offer the tool Look, which reads the file in `from` and writes the file in `to`",
+        "run the judge judges at PreToolUse of Write",
+    ];
+    for args in [
+        &["add", "rules.wasm"][..],
+        &["inspect", "rules"],
+        &["grant", "rules"],
+    ] {
+        let shown = done(&windlass, args).stdout;
+        for line in lines {
+            let is_it = |said: &str| said.trim() == line;
+            assert!(shown.lines().any(is_it), "{args:?}: {line}: {shown}");
+        }
+    }
+    let lockfile = windlass
+        .home()
+        .join(".config/windlass/plugins/installed.json");
+    // What an older version of windlass noted is no difference between two versions of the plugin.
+    let mut installed: Value = serde_json::from_slice(&fs::read(&lockfile).unwrap()).unwrap();
+    installed["plugins"]["rules"]["asks"] = json!(["offer the tool Look"]);
+    fs::write(&lockfile, installed.to_string()).unwrap();
+
+    let second = judging(
+        "2.0.0",
+        &json!({"paths": paths}),
+        &json!({"timeout_ms": 60_000}),
+    );
+    put(&windlass, "rules.wasm", &second);
+    let shown = done(&windlass, &["update", "rules"]).stdout;
+    let differs = |shown: &str, mark: &str| -> Vec<String> {
+        let marked = shown.lines().filter_map(|line| {
+            let rest = line.strip_prefix("  ")?.strip_prefix(mark)?;
+            rest.strip_prefix(' ').map(str::to_owned)
+        });
+        marked.collect()
+    };
+    assert_eq!(
+        differs(&shown, "+"),
+        ["run the judge judges at PreToolUse, for at most 60000 ms"]
+    );
+    assert_eq!(differs(&shown, "-"), [lines[1]]);
+
+    let third = judging(
+        "3.0.0",
+        &json!({"annotations": {"readOnly": true}}),
+        &json!({"timeout_ms": 60_000}),
+    );
+    put(&windlass, "rules.wasm", &third);
+    let shown = done(&windlass, &["update", "rules"]).stdout;
+    assert_eq!(
+        differs(&shown, "+"),
+        ["offer the tool Look (declared read-only)"]
+    );
+    assert_eq!(differs(&shown, "-"), [lines[0]]);
+}
+
+#[test]
+fn card_5_each_update_is_told_on_a_line_of_its_own() {
+    let windlass = Windlass::new();
+    put(&windlass, "speaks.wasm", &plugin("1.0.0", &json!({})));
+    done(&windlass, &["add", "speaks.wasm"]);
+    for name in ["apart", "broken"] {
+        windlass.write(&format!("{name}/commands/tidy.md"), "Tidy up.");
+        done(&windlass, &["add", name]);
+        fs::remove_dir_all(windlass.workspace.path().join(name)).unwrap();
+    }
+    put(&windlass, "speaks.wasm", &plugin("1.1.0", &json!({})));
+    let done = windlass.run(&["plugin", "update"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.stdout.contains("\nupdated speaks"), "{done:?}");
+    let failed: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(failed.len(), 2, "{done:?}");
+    for (line, name) in failed.iter().zip(["apart", "broken"]) {
+        assert!(line.contains(&format!("{name}: ")), "{done:?}");
+        assert!(line.contains("there is no such file or folder"), "{done:?}");
+    }
+    assert!(!done.stdout.contains("apart") && !done.stderr.contains("\\n"));
+}
