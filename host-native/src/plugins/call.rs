@@ -23,10 +23,9 @@ use super::{
     CallLimits,
     bindings::windlass::plugin::types as wit,
     call_state::{CallPart, CallState, InstancePart},
-    component::{Plugin, PluginHost, Trust},
+    component::{Plugin, PluginHost},
     engine::Runtime,
     linked::Linked,
-    memory_budget::Reserved,
     off_thread::{off_thread, spawned},
     outcome::{CallError, Stopped, Watch, trap_text},
     progress::Reports,
@@ -262,24 +261,6 @@ impl Plugin {
             runtime,
             call,
         })
-    }
-
-    /// Takes the memory that the run may need; waiting for it is part of its time.
-    fn take_memory(&self, terms: &Terms<'_>, watch: &Watch) -> Result<Option<Reserved>, CallError> {
-        let loaded = &self.0;
-        if loaded.trust == Trust::Full {
-            return Ok(None);
-        }
-        let budget = &loaded.host.memory;
-        let component = Arc::as_ptr(loaded).addr();
-        match budget.take(component, loaded.limits.memory, watch) {
-            Ok(reserved) => Ok(Some(reserved)),
-            Err(Stopped::OutOfTime) => Err(CallError::NoMemory {
-                most: budget.most(),
-                after: terms.time,
-            }),
-            Err(_) => Err(CallError::Cancelled),
-        }
     }
 
     /// The component, compiled. Waiting for that is no part of the time of a call.
