@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::{
-    load_fault::LONGEST_TEXT,
-    origin::{Origin, OriginMethods},
-};
+use super::origin::{Origin, OriginMethods};
 use crate::credentials::is_credential;
 
 /// The longest name of a secret or a variable.
 const LONGEST_NAME: usize = 64;
+
+/// The longest description, of a secret or of a tool, and the longest input schema, in bytes: every request to a model has those of tools.
+pub(super) const LONGEST_TEXT: usize = 64 << 10;
 
 /// The most origins, secrets and variables of each kind.
 const MOST: usize = 64;

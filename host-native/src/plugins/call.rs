@@ -253,7 +253,7 @@ impl Plugin {
             Arc::clone(terms.abandoned),
         );
         let reach = self.0.host.config.files.reach(terms.grant)?;
-        let memory = self.take_memory(terms, &watch)?;
+        let memory = self.take_memory(terms.time, &watch)?;
         let mut call = CallPart::new(watch, reach, self.1.clone(), reports, &self.0.limits);
         call.memory = memory;
         Ok(Begun {

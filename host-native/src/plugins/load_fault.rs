@@ -2,16 +2,16 @@
 
 use windlass_builtin::DeclarationError;
 
-use super::{asked::AskedFault, declared_hook::HookFault};
+use super::{
+    asked::{AskedFault, LONGEST_TEXT},
+    declared_hook::HookFault,
+};
 
 /// The maximum size of a component in bytes: a Python interpreter with its library has 18 MB.
 pub const MAX_COMPONENT: usize = 128 << 20;
 
 /// The longest name and version of a plugin, in bytes.
 pub(super) const LONGEST_NAME: usize = 64;
-
-/// The longest description and input schema of a tool, in bytes: every request to a model has them.
-pub(super) const LONGEST_TEXT: usize = 64 << 10;
 
 /// The maximum number of tools that a component may declare.
 pub(super) const MAX_TOOLS: usize = 128;

@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    call::Terms,
-    component::{Plugin, Trust},
-    outcome::{CallError, Stopped, Watch},
-};
+use super::outcome::{Stopped, Watch};
 
 /// Bytes that all runs have together in a host that says nothing else.
 const MOST: usize = 2 << 30;
@@ -105,30 +101,6 @@ impl Drop for Reserved {
         };
         drop(taken);
         self.budget.given_back.notify_all();
-    }
-}
-
-impl Plugin {
-    /// Takes the memory that a run of this component may need; waiting for it is part of its time.
-    pub(super) fn take_memory(
-        &self,
-        terms: &Terms<'_>,
-        watch: &Watch,
-    ) -> Result<Option<Reserved>, CallError> {
-        let loaded = &self.0;
-        if loaded.trust == Trust::Full {
-            return Ok(None);
-        }
-        let budget = &loaded.host.memory;
-        let component = Arc::as_ptr(loaded).addr();
-        match budget.take(component, loaded.limits.memory, watch) {
-            Ok(reserved) => Ok(Some(reserved)),
-            Err(Stopped::OutOfTime) => Err(CallError::NoMemory {
-                most: budget.most(),
-                after: terms.time,
-            }),
-            Err(_) => Err(CallError::Cancelled),
-        }
     }
 }
 

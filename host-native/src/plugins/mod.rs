@@ -40,6 +40,7 @@ mod linked;
 mod load_fault;
 mod log_sink;
 mod memory_budget;
+mod memory_for_run;
 mod names;
 mod network;
 mod off_thread;

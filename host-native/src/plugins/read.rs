@@ -6,9 +6,10 @@ use windlass_core::schema::Schema;
 use windlass_engine::plugin;
 
 use super::{
+    asked::LONGEST_TEXT,
     declaration::{Declaration, DeclaredTool, InstanceScope},
     declared_hook,
-    load_fault::{LONGEST_NAME, LONGEST_TEXT, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
+    load_fault::{LONGEST_NAME, LoadFault, MAX_COMPONENT, MAX_TOOLS, WIT},
     wasi,
 };
 
