@@ -159,7 +159,7 @@ impl Cause {
             Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
             Self::NotGranted(path) => format!(
-                "{path} is in no directory that the tool's plugin was granted, or it writes where that may only be read"
+                "{path} is in no directory that the tool's plugin was granted, or not to be written"
             ),
             Self::OwnState => "it changes nothing outside the session".to_string(),
             Self::Confined => "the command runs confined by the operating system".to_string(),
