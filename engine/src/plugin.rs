@@ -105,7 +105,19 @@ const FOR_PEOPLE: [&str; 11] = [
     "tags",
 ];
 
-const MANIFEST: &str = ".claude-plugin/plugin.json";
+/// The file that says what a folder is.
+pub const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// The places in a folder that bring something. One of them makes a plugin of a folder without a [`MANIFEST`].
+pub const PLACES: [&str; 7] = [
+    "commands",
+    "agents",
+    "skills",
+    "output-styles",
+    "hooks",
+    ".mcp.json",
+    "components",
+];
 
 impl Plugin {
     /// Reads a plugin's folder. With `components_only`, nothing that runs with the rights of the user is read.

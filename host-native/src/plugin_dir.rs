@@ -8,7 +8,7 @@ use std::{
 
 use windlass_core::message::PluginInfo;
 use windlass_engine::{
-    plugin::{Plugin, PluginError},
+    plugin::{MANIFEST, PLACES, Plugin, PluginError},
     project::MAX_FILE_BYTES,
     protocol::flags::PluginDir,
 };
@@ -23,20 +23,6 @@ use crate::{
 
 /// The extension of component files.
 const COMPONENT: &str = "wasm";
-
-/// The file that says what a folder is.
-const MANIFEST: &str = ".claude-plugin/plugin.json";
-
-/// The places in a folder that bring something.
-const PLACES: [&str; 7] = [
-    "commands",
-    "agents",
-    "skills",
-    "output-styles",
-    "hooks",
-    ".mcp.json",
-    "components",
-];
 
 /// A plugin that is loaded.
 #[derive(Debug)]

@@ -9,7 +9,10 @@ use windlass::plugins::{
     PluginContent, PluginTree,
 };
 use windlass_core::RawJson;
-use windlass_engine::{TextPath, plugin::Plugin};
+use windlass_engine::{
+    TextPath,
+    plugin::{MANIFEST, PLACES, Plugin},
+};
 
 use super::{
     error::{InstallError, LONGEST_VERSION},
@@ -146,20 +149,6 @@ impl Candidate {
         Ok(())
     }
 }
-
-const MANIFEST: &str = ".claude-plugin/plugin.json";
-
-/// The places in a folder that bring something. One of them makes a plugin of a folder without a manifest, as where a session is
-/// told to load it.
-const PLACES: [&str; 7] = [
-    "commands",
-    "agents",
-    "skills",
-    "output-styles",
-    "hooks",
-    ".mcp.json",
-    "components",
-];
 
 #[derive(Default, Deserialize)]
 struct Manifest {
