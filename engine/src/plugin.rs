@@ -11,13 +11,16 @@
 //! `${CLAUDE_PLUGIN_ROOT}` in all of these stands for the folder. Whoever names a folder as a plugin lets its hooks and
 //! servers run with the rights of the user; its components have what they are granted.
 
+mod manifest;
 mod programs;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 use windlass_core::RawJson;
 
+use self::manifest::Manifest;
 use crate::{
     path::TextPath,
     project::{PLUGIN_ROOT, PluginPlaces},
@@ -58,52 +61,6 @@ pub struct PluginError {
 
 /// How the files of a plugin are read: by their path in its folder. `None` if there is no such file.
 pub type ReadPluginFile<'a> = &'a dyn Fn(&str) -> Result<Option<String>, String>;
-
-/// `.claude-plugin/plugin.json`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Manifest {
-    name: Option<String>,
-    hooks: Option<RawJson>,
-    mcp_servers: Option<RawJson>,
-    commands: Option<RawJson>,
-    agents: Option<RawJson>,
-    skills: Option<RawJson>,
-    output_styles: Option<RawJson>,
-    lsp_servers: Option<RawJson>,
-    version: Option<RawJson>,
-    /// The keys that are not known.
-    #[serde(skip)]
-    unknown: Vec<String>,
-}
-
-/// The keys of a manifest that have an effect here, or are said to have none.
-const KNOWN: [&str; 9] = [
-    "agents",
-    "commands",
-    "hooks",
-    "lspServers",
-    "mcpServers",
-    "name",
-    "outputStyles",
-    "skills",
-    "version",
-];
-
-/// The keys of a manifest that are for people and marketplaces.
-const FOR_PEOPLE: [&str; 11] = [
-    "$schema",
-    "author",
-    "category",
-    "dependencies",
-    "description",
-    "displayName",
-    "homepage",
-    "keywords",
-    "license",
-    "repository",
-    "tags",
-];
 
 /// The file that says what a folder is.
 pub const MANIFEST: &str = ".claude-plugin/plugin.json";
@@ -152,17 +109,6 @@ impl Plugin {
     }
 }
 
-impl Manifest {
-    fn without_effect(&self) -> Vec<String> {
-        let servers = self.lsp_servers.iter();
-        let servers = servers.map(|_| "`lspServers` of its plugin.json".to_owned());
-        let unknown = self.unknown.iter();
-        let unknown =
-            unknown.map(|key| format!("`{key}` of its plugin.json, a key that is not known here"));
-        servers.chain(unknown).collect()
-    }
-}
-
 /// The files of a plugin.
 struct PluginFiles<'a> {
     folder: TextPath,
@@ -179,19 +125,27 @@ impl PluginFiles<'_> {
             None => self.folder.file_name().unwrap_or_default().to_owned(),
         };
         if !is_name(&name) {
-            return Err(self.fault(
-                MANIFEST,
-                format!(
-                    "`{name}` is no name of a plugin, which takes 1 to {LONGEST_NAME} small letters, digits and hyphens: write another `name`"
-                ),
-            ));
+            let takes = format!(
+                "`{name}` is no name of a plugin, which takes 1 to {LONGEST_NAME} small letters, digits and hyphens"
+            );
+            let remedy = match manifest.name {
+                Some(_) => "write another `name`",
+                None => {
+                    "the plugin is called like its folder: rename that, or write a `name` into this file"
+                }
+            };
+            return Err(self.fault(MANIFEST, format!("{takes}: {remedy}")));
         }
         let mut plugin = Plugin {
             name,
             ..Plugin::default()
         };
         if !components_only {
-            plugin.hooks = self.hooks(manifest.hooks.as_ref())?;
+            let hooks = self.hooks(manifest.hooks.as_ref())?;
+            plugin.hooks = match self.is_rooted {
+                true => hooks.of_plugin(&plugin.name, &self.folder),
+                false => hooks,
+            };
             plugin.servers = self.servers(manifest.mcp_servers.as_ref(), &plugin.name)?;
         }
         plugin.ignored = manifest.without_effect();
@@ -215,11 +169,7 @@ impl PluginFiles<'_> {
             return Ok(Manifest::default());
         };
         let mut manifest: Manifest = self.json(MANIFEST)?.unwrap_or_default();
-        let is_known = |key: &String| {
-            let mut known = KNOWN.iter().chain(&FOR_PEOPLE);
-            known.any(|known| known == key)
-        };
-        manifest.unknown = fields.into_keys().filter(|key| !is_known(key)).collect();
+        manifest.note_unknown(fields.into_keys());
         let version = manifest.version.as_ref().map(RawJson::decode::<String>);
         match version {
             Some(Err(_)) => {
@@ -339,8 +289,29 @@ impl PluginFiles<'_> {
         };
         let named = servers.into_iter();
         Ok(named
-            .map(|(server, config)| (format!("plugin:{plugin}:{server}"), config))
+            .map(|(server, config)| {
+                (
+                    format!("plugin:{plugin}:{server}"),
+                    self.knowing_root(config),
+                )
+            })
             .collect())
+    }
+
+    /// The configuration of a server whose program finds the folder in its environment.
+    fn knowing_root(&self, config: RawJson) -> RawJson {
+        let read = config.decode::<serde_json::Map<String, Value>>().ok();
+        let Some(mut server) = read.filter(|it| self.is_rooted && it.contains_key("command"))
+        else {
+            return config;
+        };
+        let env = server.entry("env").or_insert_with(|| json!({}));
+        if let Some(env) = env.as_object_mut() {
+            for (name, value) in variables(&self.folder) {
+                env.entry(name).or_insert_with(|| json!(value));
+            }
+        }
+        RawJson::encode(&server).unwrap_or(config)
     }
 
     /// A JSON text with the folder in place of its variable.
@@ -356,6 +327,16 @@ impl PluginFiles<'_> {
             .and_then(|text| text.strip_suffix('"'));
         json.replace(PLUGIN_ROOT, inner.unwrap_or_default())
     }
+}
+
+/// What the programs of a plugin in this folder find in their environment.
+#[must_use]
+pub fn variables(folder: &TextPath) -> [(&'static str, String); 2] {
+    [
+        ("CLAUDE_PLUGIN_ROOT", folder.to_string()),
+        // Python would write what it compiled into the folder, which then were not what was installed.
+        ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
+    ]
 }
 
 /// A relative path without its empty and `.` parts; `None` if it is absolute, leads out, or is the folder itself.

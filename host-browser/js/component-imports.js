@@ -2,7 +2,7 @@
 import { networkOf } from './component-http.js';
 import { MOST_BYTES, MOST_VALUES, sizeOf } from './plugin-state.js';
 
-/** Calls of functions of the host, and characters of log messages, when a component declares nothing less. */
+/** Calls of functions of the host, and bytes of log messages, when a component declares nothing less. */
 const HOST_CALLS = 1_000_000;
 const LOG = 64 << 10;
 
@@ -138,8 +138,11 @@ function reporter(tell) {
 function logger(write, limit) {
   let left = limit;
   return (level, message) => {
-    const kept = message.slice(0, left);
-    left -= kept.length;
+    // No character has less than a byte.
+    const bytes = new TextEncoder().encode(message.slice(0, left)).subarray(0, left);
+    left -= bytes.length;
+    // What was cut in two is left out.
+    const kept = new TextDecoder().decode(bytes, { stream: true });
     if (kept !== '') write(level, kept);
   };
 }

@@ -9,6 +9,9 @@ const STRUCTURED = 32 << 20;
 const MOST_BLOCKS = 10_000;
 const MOST_OBSERVATIONS = 10_000;
 
+/** Levels of a structured output. Readers take 127, and the message around it has some. */
+const MAX_DEPTH = 100;
+
 /** Formats of images that the Messages API takes. */
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
@@ -79,11 +82,28 @@ function within(what, size, unit, limit) {
 
 function checkStructured(structured) {
   if (structured === undefined || structured === null) return;
+  const fault = (what) => malformed('structured output', what);
   try {
     JSON.parse(structured);
   } catch (error) {
-    throw malformed('structured output', `no JSON: ${shown(error.message)}`);
+    throw fault(`no JSON: ${shown(error.message)}`);
   }
+  if (depthOf(structured) > MAX_DEPTH) throw fault(`nested in more than ${MAX_DEPTH} levels`);
+}
+
+/** The depth of objects and arrays in JSON. */
+function depthOf(json) {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json[at];
+    if (char === '"') inString = !inString;
+    else if (inString) at += char === '\\' ? 1 : 0;
+    else if (char === '[' || char === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (char === ']' || char === '}') depth -= 1;
+  }
+  return deepest;
 }
 
 function checkBlock({ tag, val }) {

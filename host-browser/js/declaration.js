@@ -73,9 +73,12 @@ export function checked(declaration) {
   if (declaration.instance === 'session' && tools.length === 0) {
     throw fault('it declares `"instance": "session"`, to keep its memory from call to call, and has no tool that could be called');
   }
-  for (const { name, timeout_ms } of tools) number(`\`timeout_ms\` of \`${name}\``, timeout_ms);
+  for (const { name, timeout_ms } of tools) number(`\`timeout_ms\` of \`${name}\``, timeout_ms, 1);
   const limits = only('limits', declaration.limits ?? {});
-  for (const [name, limit] of Object.entries(limits)) number(`\`limits.${name}\``, limit);
+  for (const [name, limit] of Object.entries(limits)) {
+    // Under 0 of these no call runs.
+    number(`\`limits.${name}\``, limit, ['memory_bytes', 'timeout_ms'].includes(name) ? 1 : 0);
+  }
   const hooks = named('hooks', declaration.hooks);
   for (const { name, kind, event, timeout_ms } of hooks) {
     number(`\`timeout_ms\` of its hook \`${name}\``, timeout_ms, 1, LONGEST_HOOK_MS);

@@ -28,6 +28,12 @@ export function judged({ tag, val }, { event, input }, enforcing) {
   }
 }
 
+/** The same of what a Worker has judged already. */
+export function judgedAgain({ verdict, reason, deny_paths, timeout_ms } = {}, call, enforcing) {
+  const val = verdict === 'narrow' ? { denyPaths: deny_paths, timeoutMs: timeout_ms } : reason;
+  return judged({ tag: verdict, val }, call, enforcing);
+}
+
 function reason(text) {
   if (text.length > LONGEST_REASON) {
     throw new Error(`its reason has ${text.length} characters, the limit is ${LONGEST_REASON}`);

@@ -2,6 +2,7 @@
 import { addressOf } from './assets.js';
 import { least } from './component-imports.js';
 import { encodedResult } from './component-result.js';
+import { judgedAgain } from './judgement.js';
 import { MOST_MEMORY } from './memory-limit.js';
 import { Plugin, replaceAll } from './plugin.js';
 import { remembering } from './plugin-state.js';
@@ -15,7 +16,7 @@ const MOST_ENDED = 3;
 
 /**
  * A component that runs in a Worker. The Worker has what the component was granted, and asks the page for files and for answers of
- * servers; the page looks at each question once more, and at the result of each call. No secret is ever in the Worker. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
+ * servers; the page looks at each question once more, and at the result of each call and hook. No secret is ever in the Worker. It is ended where a run takes longer than it may or is cancelled, and the next run has a new one.
  */
 export class WorkerPlugin extends Plugin {
   #opening;
@@ -45,9 +46,10 @@ export class WorkerPlugin extends Plugin {
     return this.#next(host, { kind: 'call', given: { name, observed }, input }, this.callTimeout({ timeout_ms }));
   }
 
-  hook({ name, kind, event, timeout_ms }, { input: given, tool_use_id }, input, host) {
+  async hook({ name, kind, event, timeout_ms }, { input: given, tool_use_id }, input, host) {
     const run = { kind: 'hook', given: { hook: { name, kind, event }, call: { input: given, tool_use_id } }, input, enforcing: host.enforcing };
-    return this.#next(host, run, this.hookTimeout({ timeout_ms }));
+    const output = await this.#next(host, run, this.hookTimeout({ timeout_ms }));
+    return kind === 'observer' ? {} : judgedAgain(output, { event, input: given }, host.enforcing);
   }
 
   forget(session) {

@@ -27,8 +27,8 @@ const COMPONENT: &str = "wasm";
 /// A plugin that is loaded.
 #[derive(Debug)]
 pub(crate) struct PluginOnDisk {
-    /// Whether it is installed, not named.
-    pub(crate) is_installed: bool,
+    /// Whether it is installed as one component, in a place that is closed altogether.
+    pub(crate) is_closed: bool,
     /// What its folder brings; nothing for a component file.
     pub(crate) plugin: Option<Plugin>,
     /// Its component files.
@@ -55,6 +55,20 @@ pub(crate) enum ComponentSource {
     Read(InspectedComponent),
     /// It is installed: its file was read then, and is again with the first call.
     Installed(Box<GrantedComponent>),
+}
+
+/// The folder of an installed plugin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum InstalledFolder {
+    /// It has none: it is one component.
+    None,
+    /// Somebody changed it, and nothing of it is read.
+    Changed,
+    /// It is as it was installed.
+    Intact {
+        /// Whether what runs with the rights of the user is left out.
+        components_only: bool,
+    },
 }
 
 /// Why a plugin cannot be loaded. Nothing of it is used.
@@ -138,7 +152,7 @@ impl PluginOnDisk {
                 ));
             }
             return Ok(Self {
-                is_installed: false,
+                is_closed: false,
                 plugin: None,
                 info: info(&stem),
                 components: check(&named.path, vec![real])?,
@@ -159,7 +173,7 @@ impl PluginOnDisk {
             )));
         }
         let read = Self {
-            is_installed: false,
+            is_closed: false,
             info: info(&plugin.name),
             components: check(&named.path, components)?,
             plugin: Some(plugin),
@@ -191,7 +205,7 @@ impl PluginOnDisk {
         Ok(self)
     }
 
-    /// An installed plugin. Where it is one component, nothing of it is read.
+    /// An installed plugin. Of one that is one component, no file is read.
     ///
     /// # Errors
     /// [`PluginDirError`].
@@ -199,29 +213,29 @@ impl PluginOnDisk {
         path: &Path,
         granted: Vec<GrantedComponent>,
         name: &str,
-        components_only: Option<bool>,
+        folder: InstalledFolder,
     ) -> Result<Self, PluginDirError> {
         let info = PluginInfo {
             name: name.to_owned(),
             path: path.to_string_lossy().into_owned(),
         };
-        let plugin = match components_only {
-            None => None,
-            Some(components_only) => {
+        let plugin = match folder {
+            InstalledFolder::None | InstalledFolder::Changed => None,
+            InstalledFolder::Intact { components_only } => {
                 let folder = text_path(path).map_err(|fault| PluginDirError::Path {
                     path: info.path.clone(),
                     reason: fault.to_string(),
                 })?;
                 let real = fs::canonicalize(path).map_err(|error| PluginDirError::Path {
                     path: info.path.clone(),
-                    reason: format!("{error}: install it again"),
+                    reason: error.to_string(),
                 })?;
                 let read = |file: &str| read_within(&real, file);
                 Some(Plugin::read(folder, components_only, &read)?)
             }
         };
         let read = Self {
-            is_installed: true,
+            is_closed: matches!(folder, InstalledFolder::None),
             plugin,
             components: granted
                 .into_iter()
@@ -306,7 +320,7 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
 
 fn is_component(path: &Path) -> bool {
     path.extension()
-        .is_some_and(|extension| extension == COMPONENT)
+        .is_some_and(|extension| extension.eq_ignore_ascii_case(COMPONENT))
 }
 
 /// The component files of a plugin's folder, sorted by name.

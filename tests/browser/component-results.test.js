@@ -10,6 +10,7 @@ const { MemoryFileSystem, Plugin } = windlass;
 const { runOnFiles } = await load('call-files.js');
 const { WorkerPlugin } = await load('worker-plugin.js');
 const { wasi } = await load('wasi.js');
+const { judgedAgain } = await load('judgement.js');
 await windlass.init();
 
 const FILES = { '/w/a.txt': 'alpha', '/w/b.txt': 'beta', '/w/empty.txt': '' };
@@ -168,6 +169,11 @@ test('card_5_structured_output_is_one_json_value_and_nothing_beside_it', async (
   for (const structured of [smuggled, 'null,"observed":[]', '}{', '', ' ', '1 2', '{"a":1', 'undefined', "{'a':1}", '"\n"']) {
     await assert.rejects(called(saying(() => said({ structured }))), /^Error: The tool failed: its structured output is no JSON: /, structured);
   }
+  // What readers of the messages do not take in.
+  const nested = (levels, inner = '"[\\"["') => '['.repeat(levels) + inner + ']'.repeat(levels);
+  assert.ok(await called(saying(() => said({ structured: nested(100) }))));
+  await refused(said({ structured: nested(101) }), 'The tool failed: its structured output is nested in more than 100 levels.');
+  await refused(said({ structured: `{"a":${nested(1_000_000)}}` }), 'The tool failed: its structured output is nested in more than 100 levels.');
   const { agent } = await agentOf([callOf('Touch', { path: '/w' }), { respond: 'Done.' }], {
     plugins: [saying(() => said({ structured: smuggled }))], files: new MemoryFileSystem({ files: FILES }), cwd: '/w', allowedTools: ['Touch'], maxBudgetUsd: 5,
   });
@@ -287,4 +293,38 @@ test('card_5_what_a_component_says_of_itself_does_not_make_it_harmless', () => {
   }
   const grants = { filesystem: 'read', http: [{ origin: 'https://example.com', methods: ['GET'] }] };
   assert.equal(annotationsOf({ readOnly: true, openWorld: false }, reads, { grants }).openWorld, true);
+});
+
+test('card_5_what_a_component_logs_is_counted_in_bytes_as_natively', async () => {
+  const logging = (bytes, ...messages) => {
+    const call = (imports) => {
+      messages.forEach((message) => imports['windlass:host/log'].log('info', message));
+      return said({});
+    };
+    return called(saying(call, { limits: { log_bytes: bytes } }));
+  };
+  assert.deepEqual((await logging(6, '\u20ac\u20ac', 'x')).logged, ['\u20ac\u20ac']);
+  // A character that does not fit is left out whole.
+  assert.deepEqual((await logging(5, '\u20ac\u20ac', 'x')).logged, ['\u20ac']);
+  assert.deepEqual((await logging(7, '\u20ac\u20ac', 'xy')).logged, ['\u20ac\u20ac', 'x']);
+});
+
+test('hook_5_what_a_worker_has_judged_is_looked_at_again', () => {
+  const call = { event: 'PreToolUse', input: { tool_name: 'Write' } };
+  const again = (output, event = call) => judgedAgain(output, event, new Set(['Write']));
+  for (const output of [
+    { verdict: 'pass' },
+    { verdict: 'deny', reason: 'no' },
+    { verdict: 'ask', reason: 'sure?' },
+    { verdict: 'narrow', deny_paths: [{ pattern: '/w/x', access: 'write' }], timeout_ms: 5 },
+  ]) {
+    assert.deepEqual(again(output), output);
+  }
+  for (const output of [
+    undefined, {}, { verdict: 'allow' }, { verdict: 'deny' }, { verdict: 'ask' }, { verdict: 'narrow' },
+    { verdict: 'narrow', deny_paths: [{ pattern: 'a/b', access: 'write' }] }, { hookSpecificOutput: { permissionDecision: 'allow' } },
+  ]) {
+    assert.throws(() => again(output), JSON.stringify(output));
+  }
+  assert.throws(() => again({ verdict: 'narrow', deny_paths: [] }, { ...call, event: 'UserPromptSubmit' }));
 });

@@ -32,9 +32,15 @@ fn conf_3_hooks_and_servers_know_their_folder() {
     let plugin = read(&[("hooks/hooks.json", HOOKS), (".mcp.json", servers)]).unwrap();
     let (_, hooks) = &plugin.hooks.commands[0];
     assert_eq!(hooks[0].command, "\"/plugins/my plugin\"s/lint\"/check");
+    let root = hooks[0].plugin_root.as_ref().map(TextPath::as_str);
+    assert_eq!(root, Some(plugin.folder.as_str()));
     let config = plugin.servers["plugin:lint:db"].get();
     assert!(
         config.contains(r#"/plugins/my plugin\"s/lint/serve"#),
+        "{config}"
+    );
+    assert!(
+        config.contains(r#""CLAUDE_PLUGIN_ROOT":"/plugins/my plugin\"s/lint""#),
         "{config}"
     );
     assert_eq!(plugin.runs().as_deref(), Some("1 hook and 1 MCP server"));

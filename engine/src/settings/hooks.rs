@@ -11,6 +11,8 @@ use windlass_core::{
     permission::{Source, nearest_name},
 };
 
+use crate::path::TextPath;
+
 /// The default timeout of a command: one minute.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
@@ -51,6 +53,8 @@ pub struct CommandHook {
     pub timeout_ms: u64,
     /// Whether it runs without being waited for, and its output is ignored (`"async": true`).
     pub is_async: bool,
+    /// The folder of the plugin that brings it, which it finds in `CLAUDE_PLUGIN_ROOT`.
+    pub plugin_root: Option<TextPath>,
 }
 
 /// The hooks of all sources.
@@ -117,6 +121,19 @@ impl<'de> Visitor<'de> for Events {
 }
 
 impl HookSettings {
+    /// Makes them the hooks of a plugin in this folder.
+    pub(crate) fn of_plugin(mut self, plugin: &str, folder: &TextPath) -> Self {
+        let commands = self.commands.iter_mut().flat_map(|(_, hooks)| hooks);
+        for hook in commands {
+            // Another plugin may have the same command line for a program of its own.
+            if !hook.command.contains(folder.as_str()) {
+                hook.name.push_str(&format!(" (plugin {plugin})"));
+            }
+            hook.plugin_root = Some(folder.clone());
+        }
+        self
+    }
+
     fn add(&mut self, event: HookEvent, groups: Vec<Group>) {
         for group in groups {
             let matcher = HookMatcher {
@@ -235,6 +252,7 @@ impl TryFrom<HookForm> for Hook {
             command,
             timeout_ms,
             is_async: form.r#async,
+            plugin_root: None,
         }))
     }
 }

@@ -3,15 +3,36 @@
 //! Text from a model, a tool or a server must not move the cursor, change colours, hide text or imitate a question of
 //! this program.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::{borrow::Cow, fmt::Write as _, ops::RangeInclusive};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Whether a character controls the terminal instead of being displayed.
+/// Characters that are not seen, although a reader of the text would take them for a part of it: space and fillers without a width,
+/// invisible operators, tags.
+const INVISIBLE: [RangeInclusive<char>; 13] = [
+    '\u{00AD}'..='\u{00AD}',
+    '\u{034F}'..='\u{034F}',
+    '\u{115F}'..='\u{1160}',
+    '\u{17B4}'..='\u{17B5}',
+    '\u{180B}'..='\u{180F}',
+    '\u{200B}'..='\u{200B}',
+    '\u{2060}'..='\u{2065}',
+    '\u{206A}'..='\u{206F}',
+    '\u{3164}'..='\u{3164}',
+    '\u{FEFF}'..='\u{FEFF}',
+    '\u{FFA0}'..='\u{FFA0}',
+    '\u{FFF9}'..='\u{FFFB}',
+    '\u{E0000}'..='\u{E0FFF}',
+];
+
+/// Whether a character controls the terminal, or the order of others, or is not seen, instead of being displayed.
 fn acts(c: char) -> bool {
     let bidirectional = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}');
     let line_separator = matches!(c, '\u{2028}' | '\u{2029}');
-    (c.is_control() && c != '\n' && c != '\t') || bidirectional || line_separator
+    (c.is_control() && c != '\n' && c != '\t')
+        || bidirectional
+        || line_separator
+        || !c.is_ascii() && INVISIBLE.iter().any(|range| range.contains(&c))
 }
 
 /// Keeps line ends and tabs; other control characters become visible symbols, and carriage returns are removed.
@@ -46,8 +67,10 @@ pub(crate) fn clean_json(json: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if acts(c) {
-            // All of them have four digits at most. Writing to a String cannot fail.
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(c);
         }
@@ -111,6 +134,10 @@ mod tests {
         assert_eq!(clean("safe\rforged\r\n"), "safeforged\n");
         assert_eq!(clean("\u{9b}31m"), "<U+009B>31m");
         assert_eq!(clean("a\u{202E}b"), "a<U+202E>b");
+        assert_eq!(clean("rm\u{200B} x\u{E0041}"), "rm<U+200B> x<U+E0041>");
+        // What joins letters, or chooses the form of one, is a part of them.
+        assert_eq!(clean("👩\u{200D}💻 ❤\u{FE0F}"), "👩\u{200D}💻 ❤\u{FE0F}");
+        assert_eq!(clean_json("[\"\u{E0041}\"]"), "[\"\\udb40\\udc41\"]");
         assert_eq!(
             clean_json("[\"a\u{9b}2J\u{7f}\"]\n"),
             "[\"a\\u009b2J\\u007f\"]\n"

@@ -81,9 +81,7 @@ pub(super) fn resolved_config(
     for plugin in plugins {
         // What is started later is read from there. Whoever works in a plugin's own folder is its author.
         let is_edited = || Path::new(&spec.environment.cwd).starts_with(&plugin.info.path);
-        // Components that are installed lie in a place that is closed altogether.
-        let is_closed = plugin.is_installed && plugin.plugin.is_none();
-        if !is_closed && !is_edited() {
+        if !plugin.is_closed && !is_edited() {
             (spec.environment.own_directories).push(plugin.info.path.clone());
         }
         spec.environment.plugins.push(plugin.info);

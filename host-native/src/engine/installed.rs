@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Display};
 use windlass_engine::protocol::flags::Flags;
 
 use crate::{
-    plugin_dir::PluginOnDisk,
+    plugin_dir::{InstalledFolder, PluginOnDisk},
     plugins::{KeptGrants, PluginStore, SessionPlugin, SessionPlugins, StoreError},
 };
 
@@ -44,7 +44,13 @@ impl Installed {
                 continue;
             }
             let plugin = plugin.map_err(|fault| remedy(&name, &fault));
-            let read = plugin.and_then(|plugin| read(&plugin, grants, components_only));
+            let read = plugin.and_then(|plugin| {
+                let folder = folder_of(&plugin, components_only);
+                if matches!(folder, InstalledFolder::Changed) {
+                    faults.push(changed(&plugin));
+                }
+                read(&plugin, grants, folder)
+            });
             let read = match read {
                 Ok(read) => read,
                 Err(fault) => {
@@ -65,16 +71,32 @@ impl Installed {
     }
 }
 
+fn folder_of(plugin: &SessionPlugin, components_only: bool) -> InstalledFolder {
+    match plugin.folder {
+        false => InstalledFolder::None,
+        true if !plugin.is_folder_intact() => InstalledFolder::Changed,
+        true => InstalledFolder::Intact {
+            components_only: components_only || !plugin.runs_programs,
+        },
+    }
+}
+
 fn read(
     plugin: &SessionPlugin,
     grants: &KeptGrants,
-    components_only: bool,
+    folder: InstalledFolder,
 ) -> Result<PluginOnDisk, String> {
     let name = &plugin.name;
-    let components_only = components_only || !plugin.runs_programs;
-    let folder = plugin.folder.then_some(components_only);
     PluginOnDisk::installed(&plugin.path, plugin.granted(grants), name, folder)
         .map_err(|fault| remedy(name, &fault))
+}
+
+/// What is said of a folder that somebody changed. A person agreed to what was installed, not to what is there.
+fn changed(plugin: &SessionPlugin) -> String {
+    let (name, path) = (&plugin.name, plugin.path.display());
+    format!(
+        "the plugin {name} was changed since it was installed, in {path}: nothing of its folder is used but components whose own files are as they were. `windlass plugin update {name}` installs it again, and `windlass plugin remove {name}` removes it"
+    )
 }
 
 /// What is said of a plugin that cannot be loaded.

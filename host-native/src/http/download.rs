@@ -57,6 +57,18 @@ pub enum DownloadError {
     },
 }
 
+impl DownloadError {
+    /// What a failed exchange with this address means.
+    #[must_use]
+    pub fn failed(url: &str, error: &reqwest::Error) -> Self {
+        Self::Failed {
+            url: url.to_owned(),
+            reason: failure::root_cause(error),
+            advice: failure::advice_for_download(error),
+        }
+    }
+}
+
 /// Downloads a file of at most this many bytes from an address with `https`, trusting the system's certificates and those in these
 /// files (PEM). Redirects are followed to addresses with `https` alone. No credentials are sent.
 ///
@@ -81,11 +93,7 @@ pub async fn download(
     let client = builder
         .build()
         .map_err(|error| EndpointError::Client(failure::root_cause(&error)))?;
-    let failed = |error: reqwest::Error| DownloadError::Failed {
-        url: url.to_owned(),
-        reason: failure::root_cause(&error),
-        advice: failure::advice_for_download(&error),
-    };
+    let failed = |error: reqwest::Error| DownloadError::failed(url, &error);
     let mut response = client.get(address).send().await.map_err(failed)?;
     if response.status() != StatusCode::OK {
         return Err(DownloadError::Status {

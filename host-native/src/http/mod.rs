@@ -128,7 +128,7 @@ pub enum EndpointError {
     )]
     Key,
     /// A certificate file cannot be used.
-    #[error("the certificates in `{}` cannot be used: {reason}", .file.display())]
+    #[error("the certificates in `{}` cannot be used: {reason}; name a file with certificates in PEM form", .file.display())]
     Certificates {
         /// The file.
         file: PathBuf,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::outcome::{CallError, MAX_TRAPS};
 
-/// Counts the runs of a component that trapped since the last one that did not.
+/// Counts the runs of a component that trapped, or computed without an end, since the last one that did not.
 #[derive(Debug, Default)]
 pub(super) struct Bench {
     traps: AtomicU32,
@@ -23,11 +23,12 @@ impl Bench {
             Ok(_) => Some(0),
             Err(
                 CallError::Trap(_)
+                | CallError::Endless(_)
                 | CallError::OutOfMemory(_)
                 | CallError::Handles
                 | CallError::HostCalls(_),
             ) => Some(traps + 1),
-            // Not the component's fault, or not known to be.
+            // Not the component's fault, or not known to be: what it waited for was slow.
             Err(_) => None,
         };
         // `None` leaves the number as it is.

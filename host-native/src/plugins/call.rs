@@ -339,7 +339,7 @@ pub(super) fn store(
     let mut store = Store::new(&runtime.engine, CallState { call, instance });
     store.limiter(|state| &mut state.instance.meter);
     store.epoch_deadline_callback(|store| {
-        store.data().may_go_on()?;
+        store.data().may_go_on().map_err(Stopped::of_computing)?;
         Ok(UpdateDeadline::Continue(1))
     });
     begin_counting(&mut store, limits);
@@ -389,10 +389,7 @@ fn failure(
     limits: &CallLimits,
 ) -> CallError {
     match error.downcast_ref::<Stopped>() {
-        Some(Stopped::OutOfTime) => CallError::OutOfTime(time),
-        Some(Stopped::Cancelled) => CallError::Cancelled,
-        Some(Stopped::Handles) => CallError::Handles,
-        Some(Stopped::HostCalls) => CallError::HostCalls(limits.host_calls),
+        Some(stopped) => stopped.error(time, limits.host_calls),
         // A component that is refused memory usually aborts with `unreachable`.
         None if state.instance.meter.refused_memory => CallError::OutOfMemory(limits.memory),
         None => CallError::Trap(trap_text(error)),

@@ -84,7 +84,7 @@ impl InstalledComponent {
         match Inspection::digest(&bytes) == *self.digest {
             true => Ok(bytes),
             false => Err(wasmtime::Error::msg(format!(
-                "`{path}` is not the file that was installed: install the plugin again"
+                "`{path}` is not the file that was installed: `windlass plugin update` installs it again"
             ))),
         }
     }

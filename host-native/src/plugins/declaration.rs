@@ -1,7 +1,9 @@
 //! What a component declares about itself (`wit/README.md`). A key that nothing here enforces is refused: who reads a declaration
 //! shall be able to rely on it.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use windlass_core::{
     json::RawJson,
     tool::{Access, Annotations, PathParam, PluginGrant, RetryClass, ToolDefinition},
@@ -79,6 +81,19 @@ pub struct DeclaredTool {
 }
 
 impl DeclaredTool {
+    /// Whether its schema names this field of the input, or may do so elsewhere than at its top.
+    #[must_use]
+    pub fn has_field(&self, name: &str) -> bool {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Object {
+            properties: Option<BTreeMap<String, IgnoredAny>>,
+        }
+        let schema: Object = self.input_schema.decode().unwrap_or_default();
+        let properties = schema.properties.as_ref();
+        properties.is_none_or(|properties| properties.contains_key(name))
+    }
+
     /// The tool for the core. A declaration asks, it grants nothing: until somebody grants it something, it reaches no file.
     ///
     /// What writes files changes something, whatever it says of itself, and takes at most the time that a call has. What its component

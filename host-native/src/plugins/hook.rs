@@ -255,7 +255,7 @@ impl fmt::Display for HookError {
                 after.as_millis()
             ),
             CallError::Grant(error) => write!(f, "it was not started: {error}"),
-            CallError::OutOfTime(time) => {
+            CallError::OutOfTime(time) | CallError::Endless(time) => {
                 write!(f, "it ran out of time after {} ms", time.as_millis())
             }
             CallError::Cancelled => f.write_str("it was cancelled"),

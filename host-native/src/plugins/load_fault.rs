@@ -54,7 +54,7 @@ pub enum LoadFault {
     )]
     PluginName(String),
     /// The version of the plugin cannot be shown on a line.
-    #[error("its version `{0}` is not made of 1 to {LONGEST_NAME} visible ASCII characters")]
+    #[error("its version `{}` is not made of 1 to {LONGEST_NAME} visible ASCII characters", beginning(.0))]
     PluginVersion(String),
     /// The Messages API does not accept the name of a tool.
     #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
@@ -86,6 +86,16 @@ pub enum LoadFault {
         /// The field.
         what: &'static str,
     },
+    /// A limit under which nothing runs.
+    #[error(
+        "it declares `{field}` as 0 in {place}: under that, no call runs. Leave it out, or name what one needs"
+    )]
+    NoneAtAll {
+        /// The field.
+        field: &'static str,
+        /// Where it stands.
+        place: String,
+    },
     /// It has too many tools.
     #[error("it declares {0} tools; at most {MAX_TOOLS} are possible")]
     ToolCount(usize),
@@ -116,4 +126,9 @@ pub enum LoadFault {
         "it declares tools and does not export the function `call` of the world windlass:plugin/tools"
     )]
     NoCall,
+}
+
+/// As much of a text of a component as is shown.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_NAME)]
 }

@@ -12,7 +12,7 @@ use windlass_core::host::CancelSignal;
 
 use crate::files::GrantError;
 
-/// The number of traps, one run after another, after which a component is not run any more.
+/// The number of runs that trapped or did not end, one after another, after which a component is not run any more.
 pub(super) const MAX_TRAPS: u32 = 3;
 
 /// Why the host stopped a call. wasmtime carries it as the cause of a trap.
@@ -20,12 +20,35 @@ pub(super) const MAX_TRAPS: u32 = 3;
 pub(super) enum Stopped {
     #[error("out of time")]
     OutOfTime,
+    #[error("out of time while it computed")]
+    Endless,
     #[error("cancelled")]
     Cancelled,
     #[error("too many handles")]
     Handles,
     #[error("too many calls of the host")]
     HostCalls,
+}
+
+impl Stopped {
+    /// Why a component is stopped whose own code runs, and no function of the host that waits for something.
+    pub(super) fn of_computing(self) -> Self {
+        match self {
+            Self::OutOfTime => Self::Endless,
+            other => other,
+        }
+    }
+
+    /// The error of a call that had this time and might call the host this often.
+    pub(super) fn error(self, time: Duration, host_calls: u32) -> CallError {
+        match self {
+            Self::OutOfTime => CallError::OutOfTime(time),
+            Self::Endless => CallError::Endless(time),
+            Self::Cancelled => CallError::Cancelled,
+            Self::Handles => CallError::Handles,
+            Self::HostCalls => CallError::HostCalls(host_calls),
+        }
+    }
 }
 
 /// Checks whether a call has to end.
@@ -93,6 +116,9 @@ pub(super) enum CallError {
     Grant(#[from] GrantError),
     #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]
     OutOfTime(Duration),
+    /// The same, while its own code ran and it waited for nothing.
+    #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]
+    Endless(Duration),
     #[error("The tool was stopped: the call was cancelled.")]
     Cancelled,
     #[error("The tool failed: out of memory (its limit is {} MiB).", .0 >> 20)]

@@ -71,6 +71,7 @@ pub(super) fn checked(declaration: Declaration) -> Result<Declaration, LoadFault
     check_tools(&declaration.tools)?;
     declared_hook::check(&declaration.hooks)?;
     declaration.grants.check().map_err(Box::new)?;
+    check_limits(&declaration)?;
     Ok(declaration)
 }
 
@@ -94,6 +95,23 @@ fn check_names(declaration: &Declaration) -> Result<(), LoadFault> {
 #[derive(Deserialize)]
 struct Version {
     wit: String,
+}
+
+/// Checks that something could run within what is declared.
+fn check_limits(declaration: &Declaration) -> Result<(), LoadFault> {
+    let none_at_all = |field, place: String| Err(LoadFault::NoneAtAll { field, place });
+    let limits = || "`limits`".to_owned();
+    if declaration.limits.memory_bytes == Some(0) {
+        return none_at_all("memory_bytes", limits());
+    }
+    if declaration.limits.timeout_ms == Some(0) {
+        return none_at_all("timeout_ms", limits());
+    }
+    let mut tools = declaration.tools.iter();
+    match tools.find(|tool| tool.timeout_ms == Some(0)) {
+        Some(tool) => none_at_all("timeout_ms", format!("the tool `{}`", tool.name)),
+        None => Ok(()),
+    }
 }
 
 fn check_tools(tools: &[DeclaredTool]) -> Result<(), LoadFault> {

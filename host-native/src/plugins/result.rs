@@ -17,6 +17,9 @@ const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 /// The most blocks of a result: an empty one takes memory, too.
 const MAX_BLOCKS: usize = 10_000;
 
+/// The deepest structured output. Readers take 127 levels, and the message around it has some.
+const MAX_DEPTH: usize = 100;
+
 /// What a digest begins with; 64 hexadecimal digits follow.
 const DIGEST: &str = "sha256:";
 
@@ -85,6 +88,12 @@ pub(super) fn output(
         what: "structured output",
         fault: format!("no JSON: {}", error.reason),
     })?;
+    if let Some(fault) = structured.as_ref().and_then(unreadable) {
+        return Err(CallError::Malformed {
+            what: "structured output",
+            fault,
+        });
+    }
     let content: Result<Vec<_>, _> = result.content.into_iter().map(block).collect();
     let observed: Result<Vec<_>, _> = result.observed.into_iter().map(observation).collect();
     Ok(ToolResult {
@@ -95,6 +104,16 @@ pub(super) fn output(
         // No component runs commands or asks models.
         shell: None,
         model_usage: SortedMap::new(),
+    })
+}
+
+/// Why a reader of the messages that carry a value might not take it.
+fn unreadable(value: &RawJson) -> Option<String> {
+    if value.depth() > MAX_DEPTH {
+        return Some(format!("nested in more than {MAX_DEPTH} levels"));
+    }
+    (!value.is_readable()).then(|| {
+        "JSON that not every reader takes: it has a part of a character, or a number that is too large".to_owned()
     })
 }
 

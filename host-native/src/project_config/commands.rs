@@ -12,6 +12,8 @@ impl ProjectConfig {
     /// The command hooks of these settings.
     #[cfg(unix)]
     pub(crate) fn commands(&self) -> Commands {
+        use windlass_engine::plugin;
+
         use crate::hooks::HookCommand;
 
         let variables = self.found.variables().into_iter();
@@ -21,8 +23,10 @@ impl ProjectConfig {
         let named = self.found.hooks().commands.into_iter();
         named
             .map(|hook| {
+                let of_plugin = hook.plugin_root.as_ref().map(plugin::variables);
                 let command = HookCommand::new(hook.command, &self.places.project)
-                    .with_variables(variables.clone());
+                    .with_variables(variables.clone())
+                    .with_variables(of_plugin.into_iter().flatten());
                 let command: Arc<dyn RunHook> = match hook.is_async {
                     true => Arc::new(command.going_on_by_itself()),
                     false => Arc::new(command),

@@ -69,7 +69,7 @@ impl ReadProject for ProjectFilesReader {
         else {
             // Only an existing file deserves a warning: a mention of a user looks like an import.
             return match path.is_file() {
-                true => Err("it leads out of the project, and a project brings along its own files only: the user's own CLAUDE.md may import this one".to_owned()),
+                true => Err("it leads out of its folder, and a project or plugin brings along its own files only: put the file itself there, or import it in the user's own CLAUDE.md".to_owned()),
                 false => Ok(None),
             };
         };

@@ -146,6 +146,31 @@ fn card_5_a_call_that_does_not_end_well_ends_its_instance() {
 }
 
 #[test]
+fn card_3_a_component_that_computes_without_an_end_is_not_run_any_more() {
+    let host = PluginHost::new(PluginHostConfig::default());
+    let probe = Probe::default().step(MISBEHAVES).step(COUNTS);
+    let plugin = loaded(&host, &probe);
+    let short = ToolCall {
+        timeout_ms: Some(30),
+        ..call("long")
+    };
+    let end = || {
+        let ended = plugin.call_blocking(&short, &CancelSignal::new());
+        ended.joined_text()
+    };
+    // Twice is not three times, and what ends well in between begins the count anew.
+    for _ in 0..2 {
+        assert!(end().contains("ran out of time"));
+    }
+    assert_eq!(said(&plugin, ""), "1");
+    for _ in 0..3 {
+        assert!(end().contains("ran out of time"));
+    }
+    let benched = run(&plugin, "").joined_text();
+    assert!(benched.contains("3 times in a row"), "{benched}");
+}
+
+#[test]
 fn card_5_a_result_that_is_refused_ends_its_instance() {
     let host = PluginHost::new(PluginHostConfig::default());
     let probe = counting()

@@ -109,6 +109,101 @@ fn card_5_a_person_lets_the_programs_of_a_folder_run_later_and_not_any_more() {
 }
 
 #[test]
+fn card_5_an_installed_folder_that_was_changed_is_not_used() {
+    let windlass = Windlass::new();
+    let mark = marking(&windlass);
+    windlass.write("notes/.mcp.json", "{}");
+    windlass.write("notes/commands/tidy.md", "Tidy up.");
+    windlass.run(&["plugin", "add", "notes", "--yes"]);
+    session(&windlass, &[]);
+    assert!(mark.exists());
+    let said = windlass.run(&["plugin", "inspect", "notes", "--json"]);
+    let said: Value = serde_json::from_str(&said.stdout).unwrap();
+    let folder = std::path::PathBuf::from(said["path"].as_str().unwrap());
+    for (file, text) in [
+        ("mark.sh", "touch elsewhere"),
+        ("hooks/hooks.json", "{}"),
+        ("commands/tidy.md", "Something else."),
+        // What was not there, and what is left out of what is installed.
+        ("commands/more.md", "More."),
+        ("node_modules/x/index.js", "more()"),
+        ("__pycache__/x.pyc", "more"),
+    ] {
+        fs::remove_file(&mark).unwrap();
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let done = session(&windlass, &[]);
+        let complaint = done.complaint(3);
+        for part in [
+            "was changed since it was installed",
+            "`windlass plugin update notes`",
+        ] {
+            assert!(complaint.contains(part), "{file}: {complaint}");
+        }
+        assert!(!mark.exists(), "{file}");
+        let done = windlass.run(&["plugin", "inspect", "notes"]);
+        assert!(
+            done.stdout.contains("not those that were installed"),
+            "{file}: {done:?}"
+        );
+        let done = windlass.run(&["plugin", "update", "notes"]);
+        assert_eq!(done.code, Some(0), "{file}: {done:?}");
+        let done = session(&windlass, &[]);
+        assert_eq!(done.code, Some(0), "{file}: {done:?}");
+        assert!(mark.exists(), "{file}");
+    }
+}
+
+#[test]
+fn conf_3_what_a_folder_runs_finds_its_folder_and_leaves_nothing_of_python_in_it() {
+    let windlass = Windlass::new();
+    windlass.write("notes/hook.py", "import os, more\nopen(os.environ['MARK'], 'a').write(os.environ['CLAUDE_PLUGIN_ROOT'] + '\\n')\n");
+    windlass.write("notes/more.py", "");
+    let hooks = json!({"hooks": {"SessionStart": [{"hooks": [
+        {"type": "command", "command": "python3 \"$CLAUDE_PLUGIN_ROOT/hook.py\""},
+    ]}]}});
+    windlass.write("notes/hooks/hooks.json", &hooks.to_string());
+    // Another one with the same command line runs what is its own.
+    for file in ["hook.py", "more.py", "hooks/hooks.json"] {
+        let text = fs::read_to_string(windlass.workspace.path().join("notes").join(file)).unwrap();
+        windlass.write(&format!("others/{file}"), &text);
+    }
+    for name in ["notes", "others"] {
+        let done = windlass.run(&["plugin", "add", name, "--yes"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    let mark = windlass.home().join("mark");
+    for round in 0..2 {
+        fs::write(&mark, "").unwrap();
+        let server = saying(["done"]);
+        let mut command = windlass.command(&["-p", "go"]);
+        command
+            .env("MARK", &mark)
+            .env("ANTHROPIC_BASE_URL", server.url())
+            .env("ANTHROPIC_API_KEY", "none");
+        let done = Done::of(&command.output().unwrap());
+        assert_eq!(done.code, Some(0), "{round}: {done:?}");
+        let written = fs::read_to_string(&mark).unwrap();
+        let mut names: Vec<&str> = (written.lines())
+            .filter_map(|line| line.rsplit('/').next())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["notes", "others"], "{written}");
+    }
+    // They have the same content, and one is removed without the other.
+    let done = windlass.run(&["plugin", "remove", "notes"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = windlass.run(&["plugin", "inspect", "others"]);
+    assert!(done.stdout.contains("as they were installed"), "{done:?}");
+    let is_of_notes = |path: &std::path::PathBuf| {
+        let mut parts = path.components();
+        parts.any(|part| part.as_os_str() == "notes")
+    };
+    assert!(!kept(&windlass).keys().any(is_of_notes));
+}
+
+#[test]
 fn card_5_a_folder_is_installed_if_a_session_could_be_told_to_load_it() {
     let windlass = Windlass::new();
     for (name, file, text) in [

@@ -245,7 +245,8 @@ fn card_5_a_grant_adds_what_is_named_and_a_part_is_taken_back() {
     };
     // Naming one thing grants no other, the files of the workspace least of all.
     let done = grant(&windlass, &["--env", "LANGUAGE"]);
-    has(&done, &["    the variable LANGUAGE"]);
+    let workspace = "  - the workspace, which a component that is loaded by its path has until it is granted something (--workspace=read or --workspace=write keeps it)";
+    has(&done, &["    the variable LANGUAGE", workspace]);
     let done = grant(
         &windlass,
         &["--workspace", "read", "--http", "https://api.example.com"],

@@ -246,7 +246,7 @@ fn card_5_what_cannot_be_installed_is_one_sentence_and_leaves_everything_as_it_w
     }
     let wrong = format!("sha256:{}", "0".repeat(64));
     for (digest, problem) in [
-        (wrong.as_str(), "--digest sha256:"),
+        (wrong.as_str(), "another file than the one that was meant"),
         ("12", "64 hexadecimal"),
     ] {
         fs::write(at("fresh.wasm"), plugin("3.0.0", &json!({}))).unwrap();

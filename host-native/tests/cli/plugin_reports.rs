@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     guest,
-    plugin_install::{declaration, kept, plugin},
+    plugin_install::{declaration, hears, kept, plugin},
     support::Windlass,
     terminal::Terminal,
 };
@@ -121,8 +121,33 @@ fn card_5_a_folder_is_checked_as_it_would_be_installed() {
     ] {
         assert!(done.stdout.contains(part), "{part}: {done:?}");
     }
+    // What it brings to read, and what no session would take of that.
+    windlass.write("notes/commands/deep/tidy.md", "Tidy up.");
+    windlass.write(
+        "notes/skills/plan/SKILL.md",
+        "---\ndescription: Plans.\n---\nPlan.",
+    );
+    windlass.write("notes/skills/bare/SKILL.md", "No description.");
+    windlass.write(
+        "notes/agents/reviewer.md",
+        "---\nname: reviewer\ndescription: Reviews.\n---\nReview.",
+    );
+    windlass.write("notes/agents/broken.md", "---\nname: [\n---\n");
+    let done = windlass.run(&["plugin", "check", "notes"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    for part in [
+        "commands  notes:deep:tidy\n",
+        "agents    notes:reviewer\n",
+        "skills    notes:plan\n",
+        "but       skills/bare/SKILL.md is left out: ",
+        "but       agents/broken.md is left out: ",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {done:?}");
+    }
     let done = windlass.run(&["plugin", "check", "notes", "--json"]);
     let said: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(said["skills"], json!(["notes:plan"]));
+    assert_eq!(said["doubts"].as_array().map(Vec::len), Some(2), "{said}");
     assert_eq!(said["components"][0]["file"], "components/speaks.wasm");
     assert_eq!(said["components"][0]["filesystem"], "read");
     assert!(kept(&windlass).is_empty());
@@ -169,4 +194,104 @@ fn card_5_a_tool_that_would_stop_or_fill_every_session_is_refused_before_it_is_i
         assert!(done.complaint(3).contains("`Speak`"), "{done:?}");
         assert!(kept(&windlass).is_empty());
     }
+}
+
+#[test]
+fn card_5_a_limit_under_which_nothing_runs_and_a_path_that_no_model_knows_are_said() {
+    let windlass = Windlass::new();
+    for (part, key) in [
+        ("limits", "memory_bytes"),
+        ("limits", "timeout_ms"),
+        ("tool", "timeout_ms"),
+    ] {
+        let mut declaration = declaration("1.0.0", &json!({}));
+        match part {
+            "tool" => declaration["tools"][0][key] = json!(0),
+            _ => declaration[part] = json!({ key: 0 }),
+        }
+        let bytes = guest::declared(&declaration.to_string(), "(i32.const 0)");
+        put(&windlass, "x.wasm", &bytes);
+        let done = windlass.run(&["plugin", "check", "x.wasm"]);
+        assert_eq!(done.code, Some(1), "{part} {key}: {done:?}");
+        for said in [key, "as 0", part] {
+            assert!(done.stdout.contains(said), "{said}: {done:?}");
+        }
+        assert_eq!(windlass.run(&["plugin", "add", "x.wasm"]).code, Some(3));
+    }
+    let mut declaration = declaration("1.0.0", &json!({"filesystem": "read"}));
+    let tool = &mut declaration["tools"][0];
+    tool["paths"] = json!([
+        {"field": "file", "access": "read"},
+        {"field": "fiel", "access": "read"},
+    ]);
+    tool["input_schema"] = json!({"type": "object", "properties": {"file": {"type": "string"}}});
+    let bytes = guest::declared(&declaration.to_string(), "(i32.const 0)");
+    put(&windlass, "x.wasm", &bytes);
+    let done = windlass.run(&["plugin", "check", "x.wasm"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let doubts: Vec<&str> = (done.stdout.lines())
+        .filter(|line| line.trim_start().starts_with("but "))
+        .collect();
+    assert!(
+        matches!(doubts.as_slice(), [doubt] if doubt.contains("`fiel`")),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn card_5_a_component_is_one_however_its_ending_is_written() {
+    let windlass = Windlass::new();
+    let component = plugin("1.0.0", &json!({}));
+    put(&windlass, "notes/components/SPEAKS.WASM", &component);
+    let done = windlass.run(&["plugin", "check", "notes"]);
+    assert!(done.stdout.contains("components/SPEAKS.WASM"), "{done:?}");
+    hears(&windlass, &["--plugin-dir", "notes"], "-");
+}
+
+#[test]
+fn card_5_what_cannot_be_seen_of_a_command_is_shown() {
+    let windlass = Windlass::new();
+    let hooks = json!({"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "look\u{200B} \u{E0041}x"},
+    ]}]}});
+    windlass.write("notes/hooks/hooks.json", &hooks.to_string());
+    let done = windlass.run(&["plugin", "check", "notes"]);
+    assert!(done.stdout.contains("look<U+200B> <U+E0041>x"), "{done:?}");
+}
+
+#[test]
+fn card_5_what_may_not_be_granted_is_said_with_what_may() {
+    let windlass = Windlass::new();
+    put(
+        &windlass,
+        "x.wasm",
+        &plugin("1.0.0", &json!({"filesystem": "read", "env": ["LANGUAGE"]})),
+    );
+    let grant =
+        |more: &[&str]| windlass.run(&[&["plugin", "grant", "x.wasm", "--yes"], more].concat());
+    let done = grant(&["--http", "https://api.example.com"]);
+    let complaint = done.complaint(3);
+    for part in [
+        "for which it does not ask",
+        "`windlass plugin check x.wasm`",
+    ] {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+    // Without a grant it has the workspace where it is loaded by its path, and with this one no more.
+    let done = grant(&["--env", "LANGUAGE"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("  - the workspace"), "{done:?}");
+    let done = grant(&["--workspace", "read"]);
+    assert!(!done.stdout.contains("  - "), "{done:?}");
+}
+
+#[test]
+fn card_5_a_folder_that_is_called_like_no_plugin_is_told_how_to_be_one() {
+    let windlass = Windlass::new();
+    windlass.write("My_Notes/commands/tidy.md", "Tidy up.");
+    let done = windlass.run(&["plugin", "add", "My_Notes"]);
+    assert!(
+        done.complaint(3).contains("called like its folder"),
+        "{done:?}"
+    );
 }

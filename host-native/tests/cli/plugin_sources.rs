@@ -37,7 +37,7 @@ fn card_5_a_file_of_the_web_is_installed_if_it_has_the_digest_that_was_named() {
         (at("/speaks.wasm"), "names no digest"),
         (
             format!("{}#sha256={}", at("/speaks.wasm"), "0".repeat(64)),
-            "--digest sha256:",
+            "another file than the one that was meant",
         ),
         (format!("{}#md5=1", at("/speaks.wasm")), "#sha256="),
         (with("/cut.wasm"), "could not be downloaded as a whole"),
@@ -47,6 +47,14 @@ fn card_5_a_file_of_the_web_is_installed_if_it_has_the_digest_that_was_named() {
         assert!(done.complaint(3).contains(problem), "{source}: {done:?}");
         assert_eq!(kept(&windlass), before, "{source}");
     }
+    let done = run(&[
+        "plugin",
+        "add",
+        &with("/speaks.wasm"),
+        "--ca-file",
+        "gone.pem",
+    ]);
+    assert!(done.complaint(3).contains("in PEM form"), "{done:?}");
     // Nobody vouches for the server.
     let done = windlass.run(&["plugin", "add", &with("/speaks.wasm")]);
     assert!(
@@ -111,12 +119,39 @@ fn card_5_a_component_of_a_registry_is_installed_and_its_signature_is_checked() 
         (":image", "its config is"),
         (":text", "Nothing was installed"),
         (":old", "0.0.1"),
-        (":gone", "Nothing was installed"),
-        (zeros.as_str(), "Nothing was installed"),
+        (":gone", "check the repository and the tag"),
+        (zeros.as_str(), "check the repository and the tag"),
     ] {
         let done = add(name, &[]);
-        assert!(done.complaint(3).contains(problem), "{name}: {done:?}");
+        let complaint = done.complaint(3);
+        assert!(complaint.contains(problem), "{name}: {complaint}");
+        assert!(complaint.contains("Nothing was installed"), "{complaint}");
         assert_eq!(kept(&windlass), before, "{name}");
+    }
+    // Nothing listens, there is no name, or something else answers: why, and what to do.
+    for (source, more, parts) in [
+        (
+            "oci://127.0.0.1:1/tools/speaks:1".to_owned(),
+            &["--plain-http"][..],
+            ["refused", "Check the address"],
+        ),
+        (
+            format!("oci://{}/tools/speaks:1", registry.address),
+            &[][..],
+            ["could not be downloaded", "speak TLS"],
+        ),
+        (
+            at(":1"),
+            &["--plain-http", "--ca-file", "gone.pem"],
+            ["gone.pem", "in PEM form"],
+        ),
+    ] {
+        let done = windlass.run(&[&["plugin", "add", &source], more].concat());
+        let complaint = done.complaint(3);
+        for part in parts {
+            assert!(complaint.contains(part), "{source}: {complaint}");
+        }
+        assert_eq!(kept(&windlass), before, "{source}");
     }
     let done = windlass.run(&[
         "plugin",
@@ -225,7 +260,7 @@ fn card_5_a_registry_is_told_who_the_person_is_and_no_other_is() {
     let known = base64(&format!("ada:{PASSWORD}"));
     let before = kept(&windlass);
     for (config, problem) in [
-        (json!({}), "Nothing was installed"),
+        (json!({}), "docker login"),
         // What is noted for others is for others.
         (
             json!({"auths": {"other.example.com": {"auth": known}}}),
@@ -233,7 +268,7 @@ fn card_5_a_registry_is_told_who_the_person_is_and_no_other_is() {
         ),
         (
             json!({"auths": {here: {"auth": base64("ada:wrong")}}}),
-            "Nothing was installed",
+            "docker login",
         ),
         (json!({"auths": {here: {"auth": "ada"}}}), "base64"),
         (

@@ -7,7 +7,7 @@ use windlass::plugins::{
     DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, InspectError, InspectedComponent,
     Inspection, InstanceScope,
 };
-use windlass_core::tool::Access;
+use windlass_core::tool::{Access, PathParam};
 
 use super::{
     declared_grants,
@@ -89,6 +89,11 @@ fn folder_as_json(folder: &CheckedFolder) -> serde_json::Value {
         "version": folder.version,
         "digest": folder.digest,
         "programs": folder.programs,
+        "commands": folder.texts.commands,
+        "agents": folder.texts.agents,
+        "skills": folder.texts.skills,
+        "output_styles": folder.texts.output_styles,
+        "doubts": folder.texts.doubts,
         "components": components.collect::<Vec<_>>(),
     })
 }
@@ -101,11 +106,17 @@ fn folder_as_text(folder: &CheckedFolder) -> Report {
     for program in &folder.programs {
         report.labelled("asks to", program);
     }
+    for (kind, names) in folder.texts.kinds() {
+        report.labelled(kind, &listed(names));
+    }
     if folder.components.is_empty() {
         report.labelled("holds", "no components");
     }
     for file in folder.components.keys() {
         report.labelled("holds", file);
+    }
+    for doubt in &folder.texts.doubts {
+        report.labelled("but", doubt);
     }
     let components = folder.components.values();
     components.fold(report, |report, component| report.with(&as_text(component)))
@@ -126,6 +137,13 @@ fn doubts(inspection: &Inspection) -> Vec<String> {
         if tool.description.trim().is_empty() {
             doubts.push(format!(
                 "{name} has no description: a model cannot know what it is for"
+            ));
+        }
+        let has_field = |path: &&PathParam| tool.has_field(&path.field);
+        for path in tool.paths.iter().filter(|path| !has_field(path)) {
+            doubts.push(format!(
+                "{name} has the path `{}`, which its input_schema does not have as a property: a model does not know of it",
+                one_line(&path.field)
             ));
         }
         let beyond = tool

@@ -58,9 +58,26 @@ pub(super) fn grant(
     inspection
         .check_grant(&grant)
         .and_then(|()| inspection.check_files(&grant))
-        .map_err(|fault| AuthorError::Grant(fault.to_string()))?;
+        .map_err(|fault| {
+            AuthorError::Grant(format!(
+                "{fault}. Nothing was granted: name what it asks for, and no more (`windlass plugin check {}` says what that is)",
+                args.file.display()
+            ))
+        })?;
     let granted = KeptGrant::of(inspection, grant);
     text.push_str(&changed(before.map(|before| &before.grant), &granted.grant));
+    let has_workspace = |grant: &ComponentGrant| {
+        let mut roots = grant.directories.roots().iter();
+        roots.any(|root| root.path.is_empty())
+    };
+    let had_workspace = before.is_none()
+        && !installed.contains(digest)
+        && declaration.grants.filesystem.access().is_some();
+    if had_workspace && !has_workspace(&granted.grant) {
+        text.push_str(
+            "  - the workspace, which a component that is loaded by its path has until it is granted something (--workspace=read or --workspace=write keeps it)\n",
+        );
+    }
     if let Some(other) = other.filter(|_| granted.grant.state == StateScope::Durable)
         && kept.remembered_by(&other.name, replaces).is_some()
     {

@@ -1,5 +1,5 @@
 //! Installed plugins as a session takes them: their names, where they lie, and what they declare. Where they came from and what a
-//! person was told of them stays unread in the lock file, and of their own files none is opened.
+//! person was told of them stays unread in the lock file, and of their own files none is opened but those of a folder.
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
 
@@ -9,7 +9,7 @@ use windlass_core::RawJson;
 use super::{
     granted_component::GrantedComponent,
     lockfile::{check, check_version},
-    store::{PluginStore, StoreError},
+    store::{PluginStore, StoreError, is_intact},
 };
 use crate::plugins::{
     code::InstalledComponent,
@@ -26,12 +26,19 @@ pub(crate) struct SessionPlugin {
     pub(crate) path: Arc<Path>,
     /// Whether it is a folder.
     pub(crate) folder: bool,
+    /// The digest of all of it, as it was installed.
+    digest: String,
     /// Whether a person agreed to its hooks and servers, which run with the rights of the user.
     pub(crate) runs_programs: bool,
     components: Vec<InstalledComponent>,
 }
 
 impl SessionPlugin {
+    /// Whether its folder is as it was installed. Its components are looked at when they are called, each by its own digest.
+    pub(crate) fn is_folder_intact(&self) -> bool {
+        is_intact(&self.path, &self.digest)
+    }
+
     /// Its components, with what they were granted for good.
     pub(crate) fn granted(&self, grants: &KeptGrants) -> Vec<GrantedComponent> {
         let components = self.components.iter().cloned();
@@ -88,6 +95,7 @@ impl PluginStore {
                     name: name.clone(),
                     path,
                     folder: plugin.folder,
+                    digest: plugin.digest.into_owned(),
                     runs_programs: plugin.runs_programs,
                     components,
                 }),

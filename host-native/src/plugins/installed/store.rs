@@ -205,13 +205,12 @@ impl PluginStore {
     #[must_use]
     pub fn is_intact(&self, name: &str, plugin: &InstalledPlugin) -> bool {
         let path = self.path(name, plugin);
-        let digest = match plugin.folder {
-            true => PluginTree::read(&path).ok().map(|tree| tree.digest()),
-            false => read_component(&path)
-                .ok()
-                .map(|bytes| Inspection::digest(&bytes)),
-        };
-        digest.is_some_and(|digest| digest == plugin.digest)
+        match plugin.folder {
+            true => is_intact(&path, &plugin.digest),
+            false => {
+                read_component(&path).is_ok_and(|bytes| Inspection::digest(&bytes) == plugin.digest)
+            }
+        }
     }
 
     /// Where durable state of its plugins lies.
@@ -325,19 +324,22 @@ impl StoreChange<'_> {
 
     /// A file that cannot be removed is no harm: the lock file does not name it, and the next change tries again.
     fn remove_unused(&self) {
-        let plugins = &self.lockfile.plugins;
-        let used: BTreeSet<PathBuf> = plugins
-            .iter()
-            .map(|(name, plugin)| match plugin.folder {
-                // What lies in the folder of folders is named by digests.
-                true => top_of(&self.store.path(name, plugin)),
-                false => self.store.path(name, plugin),
-            })
-            .collect();
-        for folder in [
+        let mut used: BTreeSet<PathBuf> = BTreeSet::new();
+        for (name, plugin) in &self.lockfile.plugins {
+            let path = self.store.path(name, plugin);
+            if plugin.folder {
+                // Folders lie in one that is called by the digest, together with those of the same content.
+                used.insert(top_of(&path));
+            }
+            used.insert(path);
+        }
+        let by_digest = used.iter().map(|path| top_of(path));
+        let by_digest: BTreeSet<PathBuf> = by_digest.filter(|top| used.contains(top)).collect();
+        let places = [
             self.store.root.join("components"),
             self.store.folders.clone(),
-        ] {
+        ];
+        for folder in places.into_iter().chain(by_digest) {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let unused = entries.filter(|entry| !used.contains(&entry.path()));
             for entry in unused {
@@ -352,6 +354,11 @@ impl StoreChange<'_> {
     }
 }
 
+/// Whether an installed folder has what was installed in it, and nothing else.
+pub(super) fn is_intact(folder: &Path, digest: &str) -> bool {
+    PluginTree::read_all(folder).is_ok_and(|tree| tree.digest() == digest)
+}
+
 fn top_of(folder: &Path) -> PathBuf {
     folder.parent().unwrap_or(folder).to_path_buf()
 }
@@ -359,17 +366,17 @@ fn top_of(folder: &Path) -> PathBuf {
 /// Writes a folder beside its place, and puts it there in one step. One that is there already is replaced: it has the same digest,
 /// or was changed since.
 fn write_folder(path: &Path, tree: &PluginTree) -> io::Result<()> {
-    let place = top_of(path);
-    let folders = top_of(&place);
-    os::create_private_directory(&folders)?;
+    let by_digest = top_of(path);
+    let folders = top_of(&by_digest);
+    os::create_private_directory(&by_digest)?;
     let new = tempfile::tempdir_in(&folders)?;
     let name = path.file_name().unwrap_or_default();
     tree.write(&new.path().join(name))?;
-    match fs::remove_dir_all(&place) {
+    match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    fs::rename(new.keep(), place)
+    fs::rename(new.path().join(name), path)
 }
 
 fn io_at(path: &Path, error: io::Error) -> StoreError {

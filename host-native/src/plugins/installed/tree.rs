@@ -71,9 +71,21 @@ impl PluginTree {
     /// # Errors
     /// [`TreeError`], with the path.
     pub fn read(folder: &Path) -> Result<Self, TreeError> {
+        Self::read_without(folder, &LEFT_OUT)
+    }
+
+    /// The same with nothing left out: what lies in an installed folder, where somebody may have put something since.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_all(folder: &Path) -> Result<Self, TreeError> {
+        Self::read_without(folder, &[])
+    }
+
+    fn read_without(folder: &Path, left_out: &[&str]) -> Result<Self, TreeError> {
         let mut tree = Self::default();
         let mut left = MOST_BYTES;
-        tree.add(folder, "", &mut left, 0)?;
+        tree.add(folder, "", &mut left, (0, left_out))?;
         Ok(tree)
     }
 
@@ -82,7 +94,7 @@ impl PluginTree {
         folder: &Path,
         prefix: &str,
         left: &mut u64,
-        depth: usize,
+        (depth, left_out): (usize, &[&str]),
     ) -> Result<(), TreeError> {
         let io = |path: &Path| {
             let path = path.to_path_buf();
@@ -96,13 +108,14 @@ impl PluginTree {
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.filter(|name| is_below(name));
             let name = name.ok_or_else(|| TreeError::Name(path.clone()))?;
-            if LEFT_OUT.contains(&name) {
+            if left_out.contains(&name) {
                 continue;
             }
             let found = fs::symlink_metadata(&path).map_err(io(&path))?;
             let below = format!("{prefix}{name}");
             if found.is_dir() {
-                self.add(&path, &format!("{below}/"), left, depth + 1)?;
+                let next = (depth + 1, left_out);
+                self.add(&path, &format!("{below}/"), left, next)?;
             } else if found.is_file() {
                 if self.files.len() == MOST_FILES {
                     return Err(TreeError::TooMany(path));

@@ -18,6 +18,7 @@ use super::{
     error::{InstallError, LONGEST_VERSION},
     signature::PublicKey,
     source::Source,
+    texts::Texts,
 };
 
 /// A plugin that would be loaded.
@@ -28,6 +29,8 @@ pub(super) struct Candidate {
     pub(super) components: BTreeMap<String, Inspection>,
     /// What of it runs with the rights of the user, as a phrase.
     pub(super) runs: Option<String>,
+    /// Its commands, agents, skills and output styles.
+    pub(super) texts: Texts,
 }
 
 impl Candidate {
@@ -56,6 +59,7 @@ impl Candidate {
             plugin,
             components: BTreeMap::new(),
             runs: None,
+            texts: Texts::default(),
         };
         match content {
             PluginContent::Component(bytes) => {
@@ -110,7 +114,9 @@ impl Candidate {
     fn read_folder(&mut self, tree: &PluginTree, source: &Source) -> Result<(), InstallError> {
         let is_component = |file: &str| {
             let name = file.strip_prefix("components/");
-            name.is_some_and(|name| !name.contains('/') && name.ends_with(".wasm"))
+            let extension = name.and_then(|name| name.rsplit_once('.'));
+            name.is_some_and(|name| !name.contains('/'))
+                && extension.is_some_and(|(_, end)| end.eq_ignore_ascii_case("wasm"))
         };
         let files = tree.files();
         let has_manifest = files.contains_key(MANIFEST);
@@ -145,6 +151,7 @@ impl Candidate {
         }
         self.plugin.programs = plugin.programs();
         self.runs = plugin.runs();
+        self.texts = Texts::of(tree, &plugin);
         self.name = plugin.name;
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use windlass::plugins::{InspectedComponent, PluginContent, PluginTree};
 
-use super::{candidate::Candidate, error::InstallError, source::Source};
+use super::{candidate::Candidate, error::InstallError, source::Source, texts::Texts};
 
 /// What the folder of a plugin is.
 pub(in crate::cli::plugin) struct CheckedFolder {
@@ -13,6 +13,8 @@ pub(in crate::cli::plugin) struct CheckedFolder {
     pub(in crate::cli::plugin) digest: String,
     /// What it runs with the rights of the user, a line for each hook and server.
     pub(in crate::cli::plugin) programs: Vec<String>,
+    /// Its commands, agents, skills and output styles.
+    pub(in crate::cli::plugin) texts: Texts,
     /// Its components, by their files.
     pub(in crate::cli::plugin) components: BTreeMap<String, InspectedComponent>,
 }
@@ -38,6 +40,7 @@ pub(in crate::cli::plugin) fn check_folder(folder: &Path) -> Result<CheckedFolde
         version: candidate.plugin.version,
         digest: candidate.plugin.digest,
         programs: candidate.plugin.programs,
+        texts: candidate.texts,
         components,
     })
 }

@@ -2,9 +2,8 @@
 
 use std::{io, path::PathBuf};
 
-use oci_client::errors::OciDistributionError;
 use windlass::{
-    http::DownloadError,
+    http::{DownloadError, EndpointError},
     plugins::{GrantError, GrantFileError, LoadError, LoadFault, StoreError, TreeError},
 };
 use windlass_engine::plugin::PluginError;
@@ -34,9 +33,12 @@ pub(crate) enum InstallError {
     /// A file could not be downloaded.
     #[error(transparent)]
     Download(#[from] DownloadError),
+    /// A registry cannot be spoken to.
+    #[error("{0}. Nothing was installed")]
+    Endpoint(#[from] EndpointError),
     /// What is there is something else.
     #[error(
-        "{source_text} has the digest {found}, not {expected}: nothing was installed. If that is the file you want, name its digest with --digest {found}"
+        "{source_text} has the digest {found}, not {expected}: nothing was installed. It is another file than the one that was meant. Ask its author, by another way than this one, which digest is right: a new version has its own, to be named with --digest"
     )]
     Digest {
         /// Where it is.
@@ -191,8 +193,13 @@ pub(crate) enum InstallError {
         reason: String,
     },
     /// A registry cannot be used.
-    #[error("{0}: {1}. Nothing was installed")]
-    Registry(String, Box<OciDistributionError>),
+    #[error("{source_text}: {reason}. Nothing was installed")]
+    Registry {
+        /// The artifact.
+        source_text: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// What is known of a person at a registry cannot be used.
     #[error("the login for {registry}: {reason}. Nothing was installed")]
     Login {
@@ -205,7 +212,9 @@ pub(crate) enum InstallError {
     #[error("{0} is no plugin: {1}. Nothing was installed")]
     Artifact(String, String),
     /// What is granted is not asked for.
-    #[error(transparent)]
+    #[error(
+        "{0}. Nothing was changed: grant what it asks for, and no more (`windlass plugin check` says what that is)"
+    )]
     Grant(#[from] GrantError),
     /// It takes a person.
     #[error(transparent)]

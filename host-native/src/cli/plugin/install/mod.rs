@@ -10,11 +10,13 @@ mod fetch;
 mod inspect;
 mod oci;
 mod programs;
+mod registry_fault;
 mod registry_login;
 mod remove;
 mod signature;
 mod source;
 mod store;
+mod texts;
 mod update;
 
 pub(super) use self::{

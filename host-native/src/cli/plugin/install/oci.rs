@@ -11,9 +11,12 @@ use oci_client::{
     manifest::{OciDescriptor, OciImageManifest},
     secrets::RegistryAuth,
 };
-use windlass::plugins::{Inspection, MAX_COMPONENT};
+use windlass::{
+    http::EndpointError,
+    plugins::{Inspection, MAX_COMPONENT},
+};
 
-use super::{error::InstallError, registry_login::login, signature::PublicKey};
+use super::{error::InstallError, registry_fault, registry_login::login, signature::PublicKey};
 use crate::cli::install_args::PluginFetchArgs;
 
 /// The media types of the standard layout.
@@ -69,7 +72,10 @@ impl<'a> Artifact<'a> {
         if let Some(file) = certificates {
             extra_root_certificates.push(Certificate {
                 encoding: CertificateEncoding::Pem,
-                data: fs::read(file).map_err(InstallError::at(file))?,
+                data: fs::read(file).map_err(|error| EndpointError::Certificates {
+                    file: file.to_path_buf(),
+                    reason: error.to_string(),
+                })?,
             });
         }
         let client = Client::try_from(ClientConfig {
@@ -91,7 +97,7 @@ impl<'a> Artifact<'a> {
                 login,
                 text,
             }),
-            Err(error) => Err(InstallError::Registry(text, Box::new(error))),
+            Err(error) => Err(registry_fault::of(&text, &error)),
         }
     }
 
@@ -193,7 +199,7 @@ impl<'a> Artifact<'a> {
     }
 
     fn failed(&self, error: OciDistributionError) -> InstallError {
-        InstallError::Registry(self.text.clone(), Box::new(error))
+        registry_fault::of(&self.text, &error)
     }
 }
 
