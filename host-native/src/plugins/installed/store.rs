@@ -371,6 +371,8 @@ fn write_folder(path: &Path, tree: &PluginTree) -> io::Result<()> {
     os::create_private_directory(&by_digest)?;
     let new = tempfile::tempdir_in(&folders)?;
     let name = path.file_name().unwrap_or_default();
+    // A tree without files has none to make its folder for.
+    os::create_private_directory(&new.path().join(name))?;
     tree.write(&new.path().join(name))?;
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
