@@ -217,7 +217,7 @@ impl PluginFiles<'_> {
         let found = self.json(file)?;
         match found {
             Some(value) => Ok(Some((value, file.to_owned()))),
-            None => Err(self.fault(file, format!("{MANIFEST} names it, and it does not exist"))),
+            None => Err(self.fault(file, format!("{MANIFEST} names it, and it does not exist: put it there, or write another path"))),
         }
     }
 
@@ -243,12 +243,14 @@ impl PluginFiles<'_> {
                 format!("`{key}` must be a path in the plugin's folder, or a list of such paths"),
             )
         })?;
-        let within = |path: String| match place_within(&path) {
+        let within = |path: String| {
+            match place_within(&path) {
             Some(place) => Ok(place),
             None => Err(self.fault(
                 MANIFEST,
-                format!("`{key}` names `{path}`, which is no path in the plugin's folder"),
+                format!("`{key}` names `{path}`, which is no path in the plugin's folder: write one that starts from there"),
             )),
+        }
         };
         paths.into_iter().map(within).collect()
     }

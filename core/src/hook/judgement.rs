@@ -13,7 +13,7 @@ use super::{
     BlockDecision, HookEvent, HookOutput, HookOutputError, PermissionDecision, RequestDecision,
     SpecificOutput, SyncOutput, output::Fields,
 };
-use crate::{json::RawJson, tool::DenyPattern};
+use crate::{json::RawJson, permission::normal_patterns, tool::DenyPattern};
 
 /// The answer of a narrowing hook. It has no *allow*, no changed input and no text for the model: whatever such a hook answers,
 /// the call could do at least as much without it.
@@ -54,9 +54,11 @@ impl Narrowing {
         fields.only(&["verdict", "deny_paths", "timeout_ms"])?;
         let deny_paths = match fields.raw("deny_paths") {
             None => Vec::new(),
-            Some(paths) => paths
-                .read()
-                .map_err(|error| fields.fault("deny_paths", error.reason))?,
+            Some(paths) => {
+                let named = paths.read();
+                let named = named.map_err(|error| fields.fault("deny_paths", error.reason))?;
+                Self::closing(named).map_err(|fault| fields.fault("deny_paths", fault))?
+            }
         };
         let timeout_ms = fields.milliseconds("timeout_ms")?;
         Ok(Self {
@@ -65,15 +67,80 @@ impl Narrowing {
         })
     }
 
-    /// Adds the restrictions of another narrowing.
-    pub(crate) fn and(&mut self, other: &Self) {
-        for pattern in &other.deny_paths {
-            if !self.deny_paths.contains(pattern) {
-                self.deny_paths.push(pattern.clone());
+    /// The patterns that close what a hook named, in the form that is compared with resolved paths: absolute ones, `**/` and what
+    /// follows at any depth, or a name alone at any depth. One with alternatives in braces becomes several.
+    ///
+    /// # Errors
+    /// What is wrong with one: a hook must be able to rely on what it said, so that one that would close nothing, or less, is none.
+    /// And too many of them, since they are compared with each path of the call.
+    pub fn closing(named: Vec<DenyPattern>) -> Result<Vec<DenyPattern>, String> {
+        let mut closing = Vec::new();
+        for DenyPattern { pattern, access } in named {
+            let fault = |fault: &str| format!("the path pattern {pattern:.99}: {fault}");
+            let rooted = match pattern.as_str() {
+                absolute if absolute.starts_with('/') || is_on_drive(absolute) => pattern.clone(),
+                name if name.starts_with("**/") => format!("/{name}"),
+                name if !name.is_empty() && !name.trim_end_matches('/').contains('/') => {
+                    format!("/**/{name}")
+                }
+                _ => {
+                    return Err(fault(
+                        "must be absolute, begin with `**/`, or be a name alone",
+                    ));
+                }
+            };
+            // Where it leads is not always known, and an alternative that leads nowhere would be left out.
+            if rooted.split(['/', '{', ',', '}']).any(|part| part == "..") {
+                return Err(fault("must not lead up (`..`)"));
+            }
+            let normal = normal_patterns(&rooted).map_err(fault)?;
+            closing.extend(
+                normal
+                    .into_iter()
+                    .map(|pattern| DenyPattern { pattern, access }),
+            );
+            if !are_kept(&closing) {
+                return Err(TOO_MUCH.to_owned());
             }
         }
-        self.timeout_ms = shorter(self.timeout_ms, other.timeout_ms);
+        Ok(closing)
     }
+
+    /// Adds the restrictions of another narrowing.
+    ///
+    /// # Errors
+    /// Together they are more than what is compared with each path; nothing was added then.
+    pub(crate) fn and(&mut self, other: &Self) -> Result<(), &'static str> {
+        let mut both = self.deny_paths.clone();
+        for pattern in &other.deny_paths {
+            if !both.contains(pattern) {
+                both.push(pattern.clone());
+            }
+        }
+        if !are_kept(&both) {
+            return Err(TOO_MUCH);
+        }
+        self.deny_paths = both;
+        self.timeout_ms = shorter(self.timeout_ms, other.timeout_ms);
+        Ok(())
+    }
+}
+
+/// Patterns of paths by which a call is narrowed, and their bytes: the host compiles all of them, and compares each with each path.
+const MOST_PATTERNS: usize = 1000;
+const MOST_BYTES: usize = 64 << 10;
+
+const TOO_MUCH: &str =
+    "the call is narrowed by more than 1000 path patterns, or 65536 bytes of them";
+
+fn are_kept(patterns: &[DenyPattern]) -> bool {
+    let bytes = patterns.iter().map(|it| it.pattern.len());
+    patterns.len() <= MOST_PATTERNS && bytes.sum::<usize>() <= MOST_BYTES
+}
+
+/// Whether it is an absolute path of Windows.
+fn is_on_drive(pattern: &str) -> bool {
+    matches!(pattern.as_bytes(), [drive, b':', b'/', ..] if drive.is_ascii_alphabetic())
 }
 
 /// The shorter of two limits.

@@ -88,7 +88,12 @@ pub fn merge(event: HookEvent, hooks: &[AnsweredHook]) -> Merged {
             }
             InterpretedAnswer::Narrowing(judgement) => match judgement {
                 Judgement::Pass => {}
-                Judgement::Narrow(narrowing) => merged.narrowing.and(narrowing),
+                Judgement::Narrow(narrowing) => {
+                    if let Err(reason) = merged.narrowing.and(narrowing) {
+                        let deny = PermissionDecision::Deny;
+                        rulings.push((deny, reason.to_owned(), answered, None));
+                    }
+                }
                 Judgement::Ask { reason } => {
                     rulings.push((PermissionDecision::Ask, reason.clone(), answered, None));
                 }
@@ -491,6 +496,21 @@ mod tests {
             ],
         );
         assert_eq!(merged.narrowing.timeout_ms, Some(50));
+        // Each may close something, but not all together as much as they like.
+        let close = |hook: usize| {
+            let pattern = format!("/{hook}/{}", "x".repeat(60_000));
+            let access = crate::tool::Access::Read;
+            let deny_paths = vec![crate::tool::DenyPattern { pattern, access }];
+            answered(InterpretedAnswer::Narrowing(Judgement::Narrow(Narrowing {
+                deny_paths,
+                timeout_ms: None,
+            })))
+        };
+        let merged = merge(HookEvent::PreToolUse, &[close(1), close(2)]);
+        let ruling = merged.permission.unwrap();
+        assert_eq!(ruling.decision, PermissionDecision::Deny);
+        assert!(ruling.reason.contains("65536 bytes"), "{ruling:?}");
+        assert_eq!(merged.narrowing.deny_paths.len(), 1);
         let deny = || {
             InterpretedAnswer::Narrowing(Judgement::Deny {
                 reason: "no".to_owned(),

@@ -248,7 +248,11 @@ impl TryFrom<HookForm> for Hook {
             None => DEFAULT_TIMEOUT_MS,
         };
         Ok(Self::Command(CommandHook {
-            name: format!("command: {command}"),
+            // One that is waited for is another hook than one whose answer is not read.
+            name: match form.r#async {
+                true => format!("command: {command} (async)"),
+                false => format!("command: {command}"),
+            },
             command,
             timeout_ms,
             is_async: form.r#async,
@@ -298,5 +302,37 @@ fn no_kind(kind: &str) -> String {
         None => format!(
             "no `type` of a hook is named `{kind}`, and such a hook would never run: `command` does"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::permission::Source;
+
+    use super::*;
+
+    #[test]
+    fn hook_5_a_command_that_is_waited_for_stays_so_whatever_else_runs_the_same() {
+        let guard: HookSettings = serde_json::from_str(
+            r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "guard"}]}]}"#,
+        )
+        .unwrap();
+        let by_itself: HookSettings = serde_json::from_str(
+            r#"{"PostToolUse": [{"hooks": [{"type": "command", "command": "guard", "async": true}]}]}"#,
+        )
+        .unwrap();
+        for order in [[&by_itself, &guard], [&guard, &by_itself]] {
+            let mut hooks = SettingsHooks::default();
+            for settings in order {
+                hooks.add(Source::UserSettings, settings);
+            }
+            for matcher in &hooks.matchers {
+                let mut commands = hooks.commands.iter();
+                let command = commands.find(|it| it.name == matcher.hooks[0]).unwrap();
+                let is_after = matcher.event == HookEvent::PostToolUse;
+                assert_eq!(command.is_async, is_after, "{matcher:?}");
+            }
+            assert_eq!(hooks.matchers.len(), 2);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The files named by the words of a command: as far as they are known before it runs, and after expansion when it runs.
 
 use alloc::vec::Vec;
+use core::ops::ControlFlow;
 
 use super::{files::leaves_files_alone, invocation::Invocation};
 use crate::{
@@ -81,48 +82,72 @@ const FENCES: [char; 15] = [
     '=', ':', ',', '@', '<', '>', ';', '|', '?', '#', '{', '}', '[', ']', '`',
 ];
 
+/// What is done with each candidate for a name.
+type Visit<'v, 'a> = &'v mut dyn FnMut(&'a str) -> ControlFlow<()>;
+
 impl<'a> Argument<'a> {
     /// All parts that may be the name of a file: the whole text, the parts between and after `=`, `:`, `,` and `@`, the parts
     /// between these and `<>;|?#{}[]`, the parts between `..`, values attached to one-character options (`-ofile`, `-#ofile`),
     /// and the paths that git reads from `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        let only = is_one_name(self.text).then_some(self.text);
-        let several = only.is_none().then(|| {
-            let is_odd = has_odd_parts(self.text);
-            (self.candidates()).filter(move |name| may_be_opened(name, is_odd))
+        let mut names = Vec::new();
+        if is_one_name(self.text) {
+            names.push(self.text);
+            return names.into_iter();
+        }
+        let is_odd = has_odd_parts(self.text);
+        let _ = self.candidates(&mut |name| {
+            if may_be_opened(name, is_odd) {
+                names.push(name);
+            }
+            ControlFlow::Continue(())
         });
-        only.into_iter().chain(several.into_iter().flatten())
+        names.into_iter()
     }
 
-    fn candidates(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+    /// Visits what may be the name of a file, until a visit breaks off.
+    fn candidates(&self, visit: Visit<'_, 'a>) -> ControlFlow<()> {
         let text = self.text;
         let is_mark = |c: char| MARKS.contains(&c);
-        let marks = text.match_indices(is_mark);
-        let behind = marks.flat_map(move |(at, _)| pieces(&text[at + 1..], is_mark));
-        let is_fenced = text.contains(FENCES);
-        let between = text.split(FENCES).filter(move |_| is_fenced);
-        let has_letters = text.starts_with('-') && !text.starts_with("--");
-        // Any of these begins a name.
-        let is_option = |c: &u8| c.is_ascii_graphic() && !matches!(c, b'/' | b'.' | b'~');
-        let letters = text.bytes().skip(1).take_while(is_option);
-        let letters = if has_letters { letters.count() } else { 0 };
-        let from_top = text.match_indices(":/").map(move |(at, _)| &text[at + 2..]);
-        let behind_magic = text.match_indices(')').map(move |(at, _)| &text[at + 1..]);
-        let magic = text.starts_with(':');
+        pieces(text, is_mark, visit)?;
+        for (at, _) in text.match_indices(is_mark) {
+            pieces(&text[at + 1..], is_mark, visit)?;
+        }
+        if text.contains(FENCES) {
+            for between in text.split(FENCES) {
+                candidate(between, visit)?;
+            }
+        }
+        if text.starts_with('-') && !text.starts_with("--") {
+            // Any of these begins a name.
+            let is_option = |c: &u8| c.is_ascii_graphic() && !matches!(c, b'/' | b'.' | b'~');
+            let letters = text.bytes().skip(1).take_while(is_option).count();
+            // After each option letter, as long as only letters precede it.
+            for at in 2..letters + 2 {
+                candidate(text.get(at..).unwrap_or_default(), visit)?;
+            }
+        }
+        for (at, _) in text.match_indices(":/") {
+            candidate(&text[at + 2..], visit)?;
+        }
+        if text.starts_with(':') {
+            for (at, _) in text.match_indices(')') {
+                candidate(&text[at + 1..], visit)?;
+            }
+        }
         // Two revisions (`HEAD:a..HEAD:b`); parent folders are not names.
-        let ranges = text.split("..").filter(move |_| text.contains(".."));
-        let ranges = ranges.flat_map(|end| [Some(end), end.rsplit_once(':').map(|(_, name)| name)]);
-        // After each option letter, as long as only letters precede it.
-        let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
-        pieces(text, is_mark)
-            .chain(behind)
-            .chain(between)
-            .chain(attached)
-            .chain(from_top)
-            .chain(behind_magic.filter(move |_| magic))
-            .chain(ranges.flatten())
-            .chain((text.trim().len() < text.len()).then(|| text.trim()))
-            .filter(|name| !name.is_empty())
+        if text.contains("..") {
+            for end in text.split("..") {
+                candidate(end, visit)?;
+                let name = end.rsplit_once(':').map(|(_, name)| name);
+                candidate(name.unwrap_or_default(), visit)?;
+            }
+        }
+        let trimmed = text.trim();
+        match trimmed.len() < text.len() {
+            true => candidate(trimmed, visit),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     /// Whether it contains more names than can be checked against the rules, or a name in encoded characters.
@@ -163,17 +188,21 @@ pub(super) fn have_too_many_names<'a>(
             ..Argument::default()
         };
         let is_odd = has_odd_parts(text);
-        for name in argument.candidates() {
+        let are_too_many = argument.candidates(&mut |name| {
             // Candidates that turn out not to be names cost as well.
             let cost = match may_be_opened(name, is_odd) {
                 true => (name.len() + COST) * directories,
                 false if is_odd => name.len(),
                 false => 0,
             };
-            let Some(rest) = left.checked_sub(cost) else {
-                return true;
-            };
-            left = rest;
+            match left.checked_sub(cost) {
+                Some(rest) => left = rest,
+                None => return ControlFlow::Break(()),
+            }
+            ControlFlow::Continue(())
+        });
+        if are_too_many.is_break() {
+            return true;
         }
     }
     false
@@ -261,8 +290,17 @@ pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
     }
 }
 
-/// A text split at marks, and its part before the first mark.
-fn pieces(text: &str, is_mark: fn(char) -> bool) -> impl Iterator<Item = &str> {
+/// Visits a text, and its part before the first mark.
+fn pieces<'a>(text: &'a str, is_mark: fn(char) -> bool, visit: Visit<'_, 'a>) -> ControlFlow<()> {
+    candidate(text, visit)?;
     let first = text.find(is_mark).map(|at| &text[..at]);
-    core::iter::once(text).chain(first)
+    candidate(first.unwrap_or_default(), visit)
+}
+
+/// Visits a text that is not empty.
+fn candidate<'a>(text: &'a str, visit: Visit<'_, 'a>) -> ControlFlow<()> {
+    match text.is_empty() {
+        true => ControlFlow::Continue(()),
+        false => visit(text),
+    }
 }

@@ -205,7 +205,10 @@ impl Thread {
             return self.refuse_after_stop(shared, index);
         }
         let call = &mut self.run.calls[index];
-        call.hooks.narrowing.and(&merged.narrowing);
+        if let Err(reason) = call.hooks.narrowing.and(&merged.narrowing) {
+            let text = format!("A hook denied {}: {reason}", call.name);
+            return self.deny_by_hook(shared, index, &text);
+        }
         match &merged.permission {
             Some(ruling) if ruling.decision == PermissionDecision::Deny => {
                 let text = format!("A hook denied {}: {}", call.name, ruling.reason);
