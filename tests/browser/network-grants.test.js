@@ -148,3 +148,86 @@ test('a secret is found in every notation, wherever it stands', async () => {
   assert.equal(redactor.text(`sk-ant-sk-ant-api03-${key} grün`), 'sk-ant-sk-ant-api03-[key] grün');
   assert.equal(redactor.text('sk-ant-api03-'), 'sk-ant-api03-');
 });
+
+const SECRET = 'SE~cr/t+5=%41\\x"y-ü 0123456789';
+
+/** The secret with every byte that a function names percent-encoded. */
+function percent(isUpper, isCode) {
+  const written = [...Buffer.from(SECRET)].map((byte, at) => {
+    if (byte < 0x80 && !isCode(at, String.fromCharCode(byte))) return String.fromCharCode(byte);
+    const code = byte.toString(16).padStart(2, '0');
+    return `%${isUpper(at) ? code.toUpperCase() : code}`;
+  });
+  return written.join('');
+}
+
+/** How encoders write the secret. */
+function notationsOfSecret() {
+  const searchParams = new URLSearchParams({ of: SECRET }).toString().slice('of='.length);
+  const python = percent(() => true, (_, byte) => /[^\w/.~-]/.test(byte));
+  const every = percent(() => false, () => true);
+  const hex = Buffer.from(SECRET).toString('hex');
+  const lines = (text, width, end) => text.match(new RegExp(`.{1,${width}}`, 'g')).join(end);
+  const based = ['', 'x', 'xy', 'user:'].flatMap((before) => ['base64', 'base64url'].map((encoding) => Buffer.from(before + SECRET).toString(encoding).replace(/=+$/, '')));
+  return [
+    searchParams,
+    searchParams.replaceAll('+', '%20'),
+    encodeURIComponent(SECRET),
+    python,
+    python.replaceAll('/', String.raw`\/`),
+    every,
+    every.toUpperCase(),
+    percent((at) => at % 2 === 0, () => true),
+    percent((at) => at % 3 === 0, (at, byte) => at % 2 === 0 || byte === '%'),
+    // Who encodes takes the percent sign for a part of a code.
+    percent(() => true, (_, byte) => /[^\w%]/.test(byte)),
+    JSON.stringify(SECRET).slice(1, -1),
+    [...SECRET].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    lines(hex, 60, '\n'),
+    hex.replace(/(.)(..)/g, (_, first, rest) => first.toUpperCase() + rest),
+    ...based.flatMap((text) => [
+      ...['\n', '\r\n', '\r\n\r\n', '\\n', '\\r\\n', '%0D%0A'].flatMap((end) => [1, 7, 64, 76].map((width) => lines(text, width, end))),
+      text.replaceAll('+', '%2b').replaceAll('/', '%2F'),
+      text.replaceAll('/', String.raw`\/`),
+    ]),
+  ];
+}
+
+test('a secret is found however its bytes are written', async () => {
+  const { Redactor } = await load('redactor.js');
+  const redactor = new Redactor([SECRET]);
+  for (const notation of notationsOfSecret()) {
+    const clean = redactor.text(`it is ${notation} today`);
+    assert.ok(clean.includes('[key]'), `${notation}: ${clean}`);
+    // At most what the secret shares with its neighbours in base64 is left, with line ends.
+    assert.ok(clean.length < 80, `${notation}: ${clean}`);
+  }
+});
+
+test('what is no secret is left as it is', async () => {
+  const { Redactor } = await load('redactor.js');
+  const redactor = new Redactor([SECRET]);
+  const texts = [
+    String.raw`100% of 50%, %4, %zz and %25, C:\new\u00 \ud83d\ude00 \ud83d`, 'SE~cr/t+5=%41', 'SE%7Ecr/t%2B5', 'U0V+Y3IvdCs1PSU0\n\n\n', '%', '\\', '\\u00',
+  ];
+  for (const text of texts) assert.equal(redactor.text(text), text);
+});
+
+test('a secret that begins like another is found as the longer one', async () => {
+  const { Redactor } = await load('redactor.js');
+  const redactor = new Redactor(['abcdefgh', 'abcdefgh12345678', 'efghijkl']);
+  assert.equal(redactor.text('abcdefgh1234, abcdefgh12345678, abcdefghijkl, abcdefgh'), '[key]1234, [key], [key], [key]');
+  assert.equal(redactor.text('abcdefgh'.repeat(500_000)), '[key]'.repeat(500_000));
+});
+
+// Each of these would take hours if what may begin a secret was read once more for every byte.
+test('no text takes longer to search than another', async () => {
+  const { Redactor } = await load('redactor.js');
+  const redactor = new Redactor([SECRET, `${'a'.repeat(4096)}b`]);
+  const begun = SECRET.slice(0, -1);
+  const base64 = [...Buffer.from(begun).toString('base64')].join('\n');
+  for (const unit of ['%', '%6', '%61', 'a', '\\', '\\u006', '\n', begun, base64]) {
+    const text = unit.repeat((4 << 20) / Buffer.from(unit).length);
+    assert.equal(redactor.text(text) === text, true, unit);
+  }
+});

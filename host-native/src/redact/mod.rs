@@ -1,17 +1,19 @@
 //! Redacts keys in servers' output: a server that echoes the key it was sent would put it into messages, transcripts
 //! and errors. So output is searched on arrival, and each key is replaced by [`REPLACEMENT`].
 //!
-//! A key is found literally and in common encodings: percent-encoding, JSON, base64 (at any offset in the encoded
-//! data) and hexadecimal. This protects against servers, proxies and programs that echo what they were sent, not
-//! against deliberate obfuscation.
+//! A key is found literally and in common encodings: percent-encoding and JSON, whichever of its bytes are escaped, base64
+//! (at any offset in the encoded data) and hexadecimal, also in lines. This protects against servers, proxies and programs
+//! that echo what they were sent, not against deliberate obfuscation.
 
 mod events;
+mod notation;
 mod search;
 mod texts;
 
 use std::{
     borrow::Cow,
     io,
+    ops::Range,
     pin::Pin,
     sync::{Arc, PoisonError, RwLock},
     task::{Context, Poll, ready},
@@ -90,8 +92,8 @@ impl Redactor {
     pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.without_keys(text.as_bytes()) {
             None => Cow::Borrowed(text),
-            // Keys begin and end with ASCII characters, so the result is valid UTF-8.
-            Some((clean, _)) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+            // Keys are whole characters, so the result is valid UTF-8.
+            Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         }
     }
 
@@ -107,7 +109,7 @@ impl Redactor {
     pub(crate) fn bytes(&self, bytes: Bytes) -> Bytes {
         match self.without_keys(&bytes) {
             None => bytes,
-            Some((clean, _)) => clean.into(),
+            Some(clean) => clean.into(),
         }
     }
 
@@ -116,6 +118,7 @@ impl Redactor {
         RedactedStream {
             redactor: self.clone(),
             held: BytesMut::new(),
+            covered: 0,
             events: None,
         }
     }
@@ -131,33 +134,39 @@ impl Redactor {
         }
     }
 
-    /// The bytes with every key replaced, and the end of the last replacement; `None` if there is no key.
-    fn without_keys(&self, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
-        let search = self.search()?;
-        let mut clean: Option<Vec<u8>> = None;
-        let mut rest = bytes;
-        while let Some((at, length)) = search.first(rest) {
-            let clean = clean.get_or_insert_default();
-            clean.extend_from_slice(&rest[..at]);
-            clean.extend_from_slice(REPLACEMENT.as_bytes());
-            rest = &rest[at + length..];
-        }
-        clean.map(|mut clean| {
-            let replaced = clean.len();
-            clean.extend_from_slice(rest);
-            (clean, replaced)
-        })
+    /// The bytes with every key replaced; `None` if there is no key.
+    fn without_keys(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let keys = self.search()?.whole(bytes).keys;
+        (!keys.is_empty()).then(|| replaced(bytes, 0, &keys).0)
     }
 
     /// The position and length of the first key.
     fn first(&self, bytes: &[u8]) -> Option<(usize, usize)> {
-        self.search()?.first(bytes)
+        let keys = self.search()?.whole(bytes).keys;
+        keys.first().map(|key| (key.start, key.len()))
     }
 
     /// How many of the last bytes may be the beginning of a key.
     fn begun(&self, bytes: &[u8]) -> usize {
-        self.search().map_or(0, |search| search.begun(bytes))
+        let begun = |search: Arc<Search>| bytes.len() - search.beginning(bytes).known;
+        self.search().map_or(0, begun)
     }
+}
+
+/// The bytes with these keys replaced, after so many that belong to a key that was replaced before. Also where they end.
+fn replaced(bytes: &[u8], covered: usize, keys: &[Range<usize>]) -> (Vec<u8>, usize) {
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut kept = covered;
+    for key in keys {
+        // What overlaps a key is one with it.
+        if key.start >= covered {
+            clean.extend_from_slice(&bytes[kept..key.start]);
+            clean.extend_from_slice(REPLACEMENT.as_bytes());
+        }
+        kept = kept.max(key.end);
+    }
+    clean.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+    (clean, kept)
 }
 
 impl std::fmt::Debug for Redactor {
@@ -172,6 +181,8 @@ impl std::fmt::Debug for Redactor {
 pub(crate) struct RedactedStream {
     redactor: Redactor,
     held: BytesMut,
+    /// How many bytes of these belong to a key that was replaced already: another one may begin in it.
+    covered: usize,
     /// Set if the bytes are server-sent events.
     events: Option<RedactedEvents>,
 }
@@ -186,22 +197,27 @@ impl RedactedStream {
                 self.held.split().freeze()
             }
         };
-        let (mut bytes, searched) = match self.redactor.without_keys(&bytes) {
-            None => (bytes, 0),
-            Some((clean, replaced)) => (clean.into(), replaced),
+        let bytes = match self.redactor.search() {
+            None => bytes,
+            Some(search) => {
+                let found = search.beginning(&bytes);
+                self.held.extend_from_slice(&bytes[found.known..]);
+                let known = bytes.slice(..found.known);
+                self.clean(known, &found.keys)
+            }
         };
-        let begun = self.redactor.begun(&bytes[searched..]);
-        self.held
-            .extend_from_slice(&bytes.split_off(bytes.len() - begun));
         match &mut self.events {
             Some(events) => events.take(&bytes),
             None => bytes,
         }
     }
 
-    /// Flushes at the end: what was held back is not a key.
+    /// Flushes at the end: what was held back is not the beginning of a key, but may be one that could have been longer.
     pub(crate) fn finish(&mut self) -> Bytes {
         let held = self.held.split().freeze();
+        let keys = self.redactor.search();
+        let keys = keys.map_or_else(Vec::new, |search| search.whole(&held).keys);
+        let held = self.clean(held, &keys);
         match &mut self.events {
             Some(events) => {
                 let complete = events.take(&held);
@@ -209,6 +225,16 @@ impl RedactedStream {
             }
             None => held,
         }
+    }
+
+    /// The bytes that go on without these keys, the last of which may end in what is held back.
+    fn clean(&mut self, bytes: Bytes, keys: &[Range<usize>]) -> Bytes {
+        if keys.is_empty() && self.covered == 0 {
+            return bytes;
+        }
+        let (clean, end) = replaced(&bytes, self.covered, keys);
+        self.covered = end.saturating_sub(bytes.len());
+        clean.into()
     }
 }
 
