@@ -109,7 +109,7 @@ test('card_4_a_server_of_mcp_is_reached_from_the_edge', { skip }, async () => {
 });
 
 test('card_4_a_shell_runs_at_the_edge', { skip }, async () => {
-  const { content, is_error } = await resultOf('Bash', { command: 'tr " " "\\n" < README.md | sort | uniq -c' });
+  const { content, is_error } = await resultOf('Bash', { command: "cat README.md | tr ' ' '\\n' | sort | uniq -c" });
   assert.ok(!is_error, JSON.stringify(content));
   assert.match(JSON.stringify(content), /1 one.*2 two/s);
 });

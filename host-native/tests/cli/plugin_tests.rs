@@ -102,7 +102,7 @@ fn card_5_a_test_of_a_plugin_fails_where_hooks_or_requests_are_not_as_expected()
         windlass.run(&["plugin", "test", "--component", component.to_str().unwrap()])
     };
     let judged = |input: serde_json::Value, expect: serde_json::Value| {
-        let event = json!({"hook": "NoNetwork", "input": input, "expect": expect});
+        let event = json!({"hook": "KnownCommands", "input": input, "expect": expect});
         test("policy", json!({ "hooks": [event] }))
     };
     let curl = json!({"tool_name": "Bash", "tool_input": {"command": "curl example.com"}});
