@@ -15,7 +15,8 @@ use windlass_engine::{
 
 use crate::{
     plugins::{
-        ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent, KeptGrants,
+        ComponentGrant, Declaration, DeclaredHookKind, GrantedComponent, InspectError,
+        InspectedComponent, KeptGrants,
     },
     regular::{self, Link},
     text_path::text_path,
@@ -138,8 +139,14 @@ impl PluginOnDisk {
             path: named.path.clone(),
             reason,
         };
-        let real =
-            fs::canonicalize(cwd.join(&named.path)).map_err(|error| fault(error.to_string()))?;
+        let real = fs::canonicalize(cwd.join(&named.path)).map_err(|error| {
+            fault(match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    "there is no such file or folder: check the path".to_owned()
+                }
+                _ => error.to_string(),
+            })
+        })?;
         let info = |name: &str| PluginInfo {
             name: name.to_owned(),
             path: real.display().to_string(),
@@ -278,6 +285,13 @@ impl PluginOnDisk {
             let other = grants.other_of_name(component.name(), component.digest());
             component.granted_before = other.map(|other| other.version.clone());
         }
+    }
+
+    /// Whether one of its components judges calls.
+    pub(crate) fn judges(&self) -> bool {
+        let components = self.components.iter();
+        let mut hooks = components.flat_map(|component| &component.declaration().hooks);
+        hooks.any(|hook| hook.kind == DeclaredHookKind::Judge)
     }
 
     /// The names of its tools.

@@ -227,32 +227,36 @@ fn offered(
     })
 }
 
-/// The grant with the real paths of its directories: calls are judged by real paths. Those of roles must be granted so.
+/// The grant, whose directories have to be granted by their real paths: calls are judged by these.
 fn with_real_paths(plugin: &Path, grant: &ComponentGrant) -> Result<ComponentGrant, BuildError> {
     let unreachable = |path: &str, reason: String| BuildError::PluginGrant {
         plugin: plugin.to_owned(),
         directory: PathBuf::from(path),
         reason,
     };
+    // Whoever can put a link there would choose another directory than the one that was granted.
+    let no_link = |path: &str, real: &Path| match Path::new(path) == real {
+        true => Ok(()),
+        false => {
+            let reason = format!(
+                "a link leads from there to {}: grant a directory by its real path",
+                real.display()
+            );
+            Err(unreachable(path, reason))
+        }
+    };
     let mut grant = grant.clone();
     // The workspace has no path.
-    let named = |root: &&mut GrantRoot| !root.path.is_empty();
-    for root in grant.directories.roots_mut().iter_mut().filter(named) {
+    let named = |root: &&GrantRoot| !root.path.is_empty();
+    for root in grant.directories.roots().iter().filter(named) {
         let real = fs::canonicalize(&root.path);
         let real = real.map_err(|error| unreachable(&root.path, error.to_string()))?;
-        root.path = real.to_string_lossy().into_owned();
+        no_link(&root.path, &real)?;
     }
     for role in grant.roles.values_mut() {
         let real = role.real();
         let real = real.map_err(|error| unreachable(&role.path, error.to_string()))?;
-        // Whoever can put a link there would choose another directory than the one that was granted.
-        if Path::new(&real.path) != Path::new(&role.path) {
-            let reason = format!(
-                "a link leads from there to {}: grant a directory by its real path",
-                real.path
-            );
-            return Err(unreachable(&role.path, reason));
-        }
+        no_link(&role.path, Path::new(&real.path))?;
         *role = real;
     }
     Ok(grant)

@@ -48,9 +48,25 @@ pub(crate) struct PluginFetchArgs {
     #[arg(long, requires = "username")]
     pub(crate) password_stdin: bool,
 
+    /// Another host to which the registry sends for a token, and which may be told who you are. Can be repeated.
+    #[arg(long = "auth-host", value_name = "HOST[:PORT]", value_parser = host)]
+    pub(crate) auth_hosts: Vec<String>,
+
     /// Certificates to trust beside the system's, in PEM form; else NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// A host as a person names it. What is more than that could never be met, and its author would wonder why.
+fn host(text: &str) -> Result<String, &'static str> {
+    let has_more = text.contains(['/', '\\', '@', '?', '#']);
+    let url = url::Url::parse(&format!("https://{text}/"));
+    match url.is_ok_and(|url| url.has_host()) && !has_more {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("write a host such as auth.example.com, or with its port, auth.example.com:8443")
+        }
+    }
 }
 
 /// What is answered to the question whether a plugin gets what it asks for.

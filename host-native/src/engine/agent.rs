@@ -10,7 +10,11 @@ use windlass_engine::{
     protocol::flags::Provider,
 };
 
-use super::{installed, launch::Launch, start_error::StartError};
+use super::{
+    installed::{self, LeftOut},
+    launch::Launch,
+    start_error::StartError,
+};
 use crate::{
     Agent, BuildError,
     http::Auth,
@@ -46,12 +50,11 @@ pub(super) fn plugins(
             .for_each(|plugin| plugin.look_up(&grants));
         if let Some(installed) = installed {
             let faults = installed.add_to(&mut plugins, &grants, flags.components_only);
-            match faults.first() {
-                Some(fault) if launch.needs_plugins => {
-                    return Err(StartError::Plugin(fault.clone()));
-                }
-                _ => left_out.extend(faults),
+            let stops = |it: &&LeftOut| launch.needs_plugins || it.judges;
+            if let Some(it) = faults.iter().find(stops) {
+                return Err(StartError::Plugin(it.fault.clone()));
             }
+            left_out.extend(faults.into_iter().map(|it| it.fault));
         }
     }
     Ok((plugins, left_out))

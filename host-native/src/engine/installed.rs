@@ -1,6 +1,9 @@
 //! The plugins that the user has installed, beside those that are named.
 
-use std::{collections::BTreeSet, fmt::Display};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+};
 
 use windlass_engine::protocol::flags::Flags;
 
@@ -24,43 +27,58 @@ pub(super) fn plugins(flags: &Flags) -> Result<Option<Installed>, StoreError> {
 }
 
 impl Installed {
-    /// Adds them to plugins that are named; one that is named is loaded in place of an installed one of its name. Returns what
-    /// is wrong with those that cannot be loaded.
+    /// Adds them to plugins that are named; one that is named is loaded in place of an installed one of its name, but for one that
+    /// judges calls in place of which would be none that does. Returns what is wrong with those that cannot be loaded.
     pub(super) fn add_to(
         self,
         plugins: &mut Vec<PluginOnDisk>,
         grants: &KeptGrants,
         components_only: bool,
-    ) -> Vec<String> {
-        let named: BTreeSet<String> = plugins
+    ) -> Vec<LeftOut> {
+        let named: BTreeMap<String, bool> = plugins
             .iter()
-            .map(|plugin| plugin.info.name.clone())
+            .map(|plugin| (plugin.info.name.clone(), plugin.judges()))
             .collect();
         let tools = plugins.iter().flat_map(PluginOnDisk::tools);
         let mut tools: BTreeSet<String> = tools.map(str::to_owned).collect();
         let mut faults = Vec::new();
         for (name, plugin) in self.0 {
-            if named.contains(&name) {
+            let judges = match &plugin {
+                Ok(plugin) => plugin.judges,
+                Err(not_loaded) => not_loaded.judges,
+            };
+            let mut left_out = |fault: String| faults.push(LeftOut { fault, judges });
+            if let Some(is_judge_named) = named.get(&name) {
+                if judges && !is_judge_named {
+                    left_out(format!(
+                        "the installed plugin {name} judges calls, and the plugin that was named with its name does not: {}",
+                        ways(&name)
+                    ));
+                }
                 continue;
             }
-            let plugin = plugin.map_err(|fault| remedy(&name, &fault));
+            let plugin = plugin.map_err(|not_loaded| remedy(&name, &not_loaded.error));
             let read = plugin.and_then(|plugin| {
                 let folder = folder_of(&plugin, components_only);
                 if matches!(folder, InstalledFolder::Changed) {
-                    faults.push(changed(&plugin));
+                    // Its judges are loaded: they have digests of their own.
+                    let (fault, judges) = (changed(&plugin), false);
+                    faults.push(LeftOut { fault, judges });
                 }
                 read(&plugin, grants, folder)
             });
+            let mut left_out = |fault: String| faults.push(LeftOut { fault, judges });
             let read = match read {
                 Ok(read) => read,
                 Err(fault) => {
-                    faults.push(fault);
+                    left_out(fault);
                     continue;
                 }
             };
             if let Some(tool) = read.tools().find(|tool| tools.contains(*tool)) {
-                faults.push(format!(
-                    "the installed plugin {name} has a tool {tool}, which another plugin has already: `windlass plugin remove {name}` removes it, and --no-plugins leaves out installed ones"
+                left_out(format!(
+                    "the installed plugin {name} has a tool {tool}, which another plugin has already: {}",
+                    ways(&name)
                 ));
                 continue;
             }
@@ -69,6 +87,21 @@ impl Installed {
         }
         faults
     }
+}
+
+/// An installed plugin, or a part of it, that is not loaded.
+pub(super) struct LeftOut {
+    /// What is wrong, and what to do.
+    pub(super) fault: String,
+    /// Whether it judges calls, or may do so: without it, more could be done than the user wants.
+    pub(super) judges: bool,
+}
+
+/// What can be done about an installed plugin that others stand in the way of.
+fn ways(name: &str) -> String {
+    format!(
+        "`windlass plugin remove {name}` removes it, and --no-plugins leaves out installed ones"
+    )
 }
 
 fn folder_of(plugin: &SessionPlugin, components_only: bool) -> InstalledFolder {

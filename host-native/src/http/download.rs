@@ -80,19 +80,8 @@ pub async fn download(
     certificates: &[PathBuf],
 ) -> Result<Bytes, DownloadError> {
     let address = address(url)?;
-    let mut builder = Client::builder()
-        .tls_backend_preconfigured(tls::trusting(certificates)?)
-        .https_only(true)
-        .user_agent(user_agent(None))
-        .redirect(redirect::Policy::limited(MOST_REDIRECTS))
-        .connect_timeout(CONNECT)
-        .read_timeout(IDLE);
-    if is_this_machine(&address) {
-        builder = builder.no_proxy();
-    }
-    let client = builder
-        .build()
-        .map_err(|error| EndpointError::Client(failure::root_cause(&error)))?;
+    let redirects = redirect::Policy::limited(MOST_REDIRECTS);
+    let client = client_for(&address, redirects, certificates)?;
     let failed = |error: reqwest::Error| DownloadError::failed(url, &error);
     let mut response = client.get(address).send().await.map_err(failed)?;
     if response.status() != StatusCode::OK {
@@ -110,6 +99,36 @@ pub async fn download(
         content.extend_from_slice(&piece);
     }
     Ok(content.freeze())
+}
+
+/// A client for whoever follows redirects by hand, as credentials need it: it follows none. It speaks TLS, trusting as [`download`]
+/// does, and nothing else unless the address of the server begins with `http://`. It waits 30 s for a connection, and 60 s for
+/// anything to come.
+///
+/// # Errors
+/// [`EndpointError`], which says what to change.
+pub fn download_client(server: &Url, certificates: &[PathBuf]) -> Result<Client, EndpointError> {
+    client_for(server, redirect::Policy::none(), certificates)
+}
+
+fn client_for(
+    server: &Url,
+    redirects: redirect::Policy,
+    certificates: &[PathBuf],
+) -> Result<Client, EndpointError> {
+    let mut builder = Client::builder()
+        .tls_backend_preconfigured(tls::trusting(certificates)?)
+        .https_only(server.scheme() != "http")
+        .user_agent(user_agent(None))
+        .redirect(redirects)
+        .connect_timeout(CONNECT)
+        .read_timeout(IDLE);
+    if is_this_machine(server) {
+        builder = builder.no_proxy();
+    }
+    builder
+        .build()
+        .map_err(|error| EndpointError::Client(failure::root_cause(&error)))
 }
 
 fn address(url: &str) -> Result<Url, DownloadError> {

@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use windlass_core::effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind, HttpRequest};
 
 use self::body::Pieces;
-pub use self::download::{DownloadError, download};
+pub use self::download::{DownloadError, download, download_client};
 pub(crate) use self::failure::root_cause;
 use crate::redact::{RedactedStream, Redactor};
 

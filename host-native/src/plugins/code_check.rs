@@ -1,5 +1,6 @@
 //! Whether the code of a component can be compiled and linked: found out before it is installed, not with its first call.
 
+use wasmparser::{MemoryType, Parser, Payload};
 use wasmtime::component::Component;
 
 use super::{
@@ -10,12 +11,15 @@ use super::{
 };
 
 impl InspectedComponent {
-    /// Compiles and links the component, and looks for the functions that its declaration needs. Runs nothing of it, and keeps
-    /// nothing. Blocks: for milliseconds, or for seconds if it has an interpreter in it.
+    /// Compiles and links the component, and looks for the functions that its declaration needs and for the memory that it begins
+    /// with. Runs nothing of it, and keeps nothing. Blocks: for milliseconds, or for seconds if it has an interpreter in it.
     ///
     /// # Errors
-    /// [`LoadFault::Code`]: every call of it would fail.
+    /// [`LoadFault::Code`] or [`LoadFault::MemoryBelowInitial`]: every call of it would fail.
     pub fn check_code(&self) -> Result<(), LoadFault> {
+        if let Some(declared) = self.inspection().declaration.limits.memory_bytes {
+            check_memory(self.bytes.as_slice(), declared)?;
+        }
         self.linked()
             .map(drop)
             .map_err(|error| LoadFault::Code(format!("{error:#}")))
@@ -29,4 +33,31 @@ impl InspectedComponent {
         let roles = Roles::of(!declaration.tools.is_empty(), &declaration.hooks);
         Linked::new(&instance, roles)
     }
+}
+
+/// Checks that the instance of a component has its memory within the limit that the component declares for itself.
+fn check_memory(bytes: &[u8], declared: usize) -> Result<(), LoadFault> {
+    let initial = initial_memory(bytes).map_err(|error| LoadFault::Damaged(error.to_string()))?;
+    match u64::try_from(declared).is_ok_and(|declared| declared < initial) {
+        true => Err(LoadFault::MemoryBelowInitial { declared, initial }),
+        false => Ok(()),
+    }
+}
+
+/// The bytes that the memories of all modules of a component begin with. An imported memory is that of another module.
+fn initial_memory(bytes: &[u8]) -> wasmparser::Result<u64> {
+    let mut sum = 0_u64;
+    for payload in Parser::new(0).parse_all(bytes) {
+        if let Payload::MemorySection(memories) = payload? {
+            for memory in memories {
+                sum = sum.saturating_add(initial(memory?));
+            }
+        }
+    }
+    Ok(sum)
+}
+
+fn initial(memory: MemoryType) -> u64 {
+    let page = 1_u64.checked_shl(memory.page_size_log2.unwrap_or(16));
+    memory.initial.saturating_mul(page.unwrap_or(u64::MAX))
 }

@@ -23,7 +23,7 @@ use super::{
     declared_hook::{DeclaredHook, DeclaredHookKind},
     judgement::{MAX_REASON, translated},
     off_thread::off_thread,
-    outcome::{CallError, MAX_TRAPS},
+    outcome::{CallError, MAX_TRAPS, size},
     progress::Reports,
     state::PluginState,
 };
@@ -260,7 +260,7 @@ impl fmt::Display for HookError {
             }
             CallError::Cancelled => f.write_str("it was cancelled"),
             CallError::OutOfMemory(limit) => {
-                write!(f, "it ran out of memory (its limit is {} MiB)", limit >> 20)
+                write!(f, "it ran out of memory (its limit is {})", size(*limit))
             }
             CallError::Handles => f.write_str("it took more handles than a run may"),
             CallError::HostCalls(limit) => {

@@ -83,7 +83,7 @@ fn narrowed(
     }
     let patterns: Result<Vec<_>, _> = paths.into_iter().map(pattern).collect();
     Ok(Narrowing {
-        deny_paths: patterns?,
+        deny_paths: Narrowing::closing(patterns?).map_err(malformed)?,
         timeout_ms: narrowing.timeout_ms,
     })
 }
@@ -101,14 +101,10 @@ fn tool_name(call: &HookCall) -> Option<String> {
 fn pattern(path: wit::DeniedPath) -> Result<DenyPattern, CallError> {
     let pattern = path.pattern;
     within("path pattern", pattern.len(), "bytes", MAX_PATTERN)?;
-    // Patterns are compared with absolute paths: one that is relative to some directory would match nothing.
-    let matches_something = pattern.starts_with('/')
-        || pattern.starts_with("**/")
-        || !pattern.trim_end_matches('/').contains('/')
-        || is_on_drive(&pattern);
-    if pattern.is_empty() || !matches_something {
+    // Of Windows, and here relative to some directory.
+    if !cfg!(windows) && pattern.as_bytes().get(1..3) == Some(b":/") {
         return Err(malformed(format!(
-            "the relative path pattern {pattern:?}: it must be absolute, begin with `**/`, or be a name alone"
+            "the path pattern {pattern}: it must be absolute, begin with `**/`, or be a name alone"
         )));
     }
     Ok(DenyPattern {
@@ -118,11 +114,6 @@ fn pattern(path: wit::DeniedPath) -> Result<DenyPattern, CallError> {
             wit::DeniedAccess::Write => Access::Write,
         },
     })
-}
-
-/// Whether it is an absolute path of Windows, on Windows.
-fn is_on_drive(pattern: &str) -> bool {
-    cfg!(windows) && pattern.as_bytes().get(1..3) == Some(b":/")
 }
 
 #[cfg(test)]
@@ -159,16 +150,40 @@ mod tests {
         let enforcing = BTreeSet::from(["Read".to_owned()]);
         let translated = |said, event, tool: &str| translated(said, &call(event, tool), &enforcing);
         let before = HookEvent::PreToolUse;
-        for pattern in ["/work/secrets/**", "**/.env", "*.pem", "secrets/"] {
-            assert!(
-                translated(narrow(pattern), before, "Read").is_ok(),
-                "{pattern}"
-            );
+        for (pattern, closed) in [
+            ("/work/secrets/**", &["/work/secrets/**"][..]),
+            ("**/.env", &["/**/.env"]),
+            ("*.pem", &["/**/*.pem"]),
+            ("secrets/", &["/**/secrets/"]),
+            // As they are compared with resolved paths.
+            ("*.{txt,pem}", &["/**/*.txt", "/**/*.pem"]),
+            ("**/./secrets//**", &["/**/secrets/**"]),
+        ] {
+            let said = translated(narrow(pattern), before, "Read").unwrap();
+            let Judgement::Narrow(narrowing) = said else {
+                panic!("{said:?}");
+            };
+            let paths = narrowing.deny_paths.iter();
+            let paths: Vec<&str> = paths.map(|path| path.pattern.as_str()).collect();
+            assert_eq!(paths, closed, "{pattern}");
         }
         let long = "x".repeat(MAX_REASON + 1);
+        let of_4_kib = |at| wit::DeniedPath {
+            pattern: format!("/{at}/{}", "?*a/**/".repeat(580)),
+            access: wit::DeniedAccess::Read,
+        };
+        let heavy = wit::Judgement::Narrow(wit::Narrowing {
+            deny_paths: (0..17).map(of_4_kib).collect(),
+            timeout_ms: None,
+        });
         for (said, event, tool, part) in [
-            (narrow("secrets/a.txt"), before, "Read", "relative"),
-            (narrow(""), before, "Read", "relative"),
+            (narrow("secrets/a.txt"), before, "Read", "must be absolute"),
+            (narrow("c:/secrets"), before, "Read", "must be absolute"),
+            (narrow(""), before, "Read", "must be absolute"),
+            (narrow("/work/{a,..}/b"), before, "Read", "lead up"),
+            (narrow("/a*/../b"), before, "Read", "lead up"),
+            (narrow("/[a"), before, "Read", "the path pattern /[a"),
+            (heavy, before, "Read", "65536 bytes"),
             (narrow("/work/**"), before, "Bash", "does not hold for Bash"),
             (
                 narrow("/work/**"),

@@ -96,6 +96,16 @@ pub enum LoadFault {
         /// Where it stands.
         place: String,
     },
+    /// Less memory than its instance has before anything runs.
+    #[error(
+        "it declares `memory_bytes` as {declared} in `limits`, and its memories have {initial} bytes before anything runs: under that, no call runs. Leave it out, or name that and what a call needs"
+    )]
+    MemoryBelowInitial {
+        /// What it declares, in bytes.
+        declared: usize,
+        /// What the memories of its modules begin with, in bytes.
+        initial: u64,
+    },
     /// It has too many tools.
     #[error("it declares {0} tools; at most {MAX_TOOLS} are possible")]
     ToolCount(usize),

@@ -12,6 +12,7 @@ mod author;
 mod authority;
 mod bench;
 mod bindings;
+mod builds;
 mod cache;
 mod call;
 mod call_state;
@@ -68,6 +69,7 @@ mod wasi;
 
 pub use asked::{AskedFault, DeclaredSecret};
 pub use author::{AuthorError, with_declaration, with_declaration_of};
+pub use builds::KnownBuilds;
 pub use cache::{Cache, CacheError};
 pub use code::{InstalledComponent, read_component};
 pub use component::{Plugin, PluginHost, PluginHostConfig};

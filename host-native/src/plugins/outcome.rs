@@ -109,7 +109,7 @@ pub(super) enum CallError {
     )]
     Crowded { component: String, waiting: usize },
     #[error(
-        "The tool was not run: the components that run already have the memory that was left of {} MiB for all, also after {} ms. Call it again later.", .most >> 20, .after.as_millis()
+        "The tool was not run: the components that run already have the memory that was left of {} for all, also after {} ms. Call it again later.", size(*.most), .after.as_millis()
     )]
     NoMemory { most: usize, after: Duration },
     #[error("The call was not started: {0}")]
@@ -121,7 +121,7 @@ pub(super) enum CallError {
     Endless(Duration),
     #[error("The tool was stopped: the call was cancelled.")]
     Cancelled,
-    #[error("The tool failed: out of memory (its limit is {} MiB).", .0 >> 20)]
+    #[error("The tool failed: out of memory (its limit is {}).", size(*.0))]
     OutOfMemory(usize),
     #[error("The tool failed: it took more handles than a call may.")]
     Handles,
@@ -140,10 +140,38 @@ pub(super) enum CallError {
     Malformed { what: &'static str, fault: String },
 }
 
+/// A number of bytes of memory in a unit of which there is at least one.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} bytes"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
 /// wasmtime's description of a trap, without the list of addresses.
 pub(super) fn trap_text(error: &wasmtime::Error) -> String {
     match error.downcast_ref::<wasmtime::Trap>() {
         Some(trap) => trap.to_string(),
         None => error.root_cause().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn card_5_no_limit_is_said_to_be_0() {
+        for (bytes, said) in [
+            (0, "0 bytes"),
+            (1000, "1000 bytes"),
+            (1024, "1 KiB"),
+            (131_072, "128 KiB"),
+            ((1 << 20) - 1, "1023 KiB"),
+            (64 << 20, "64 MiB"),
+        ] {
+            assert_eq!(size(bytes), said);
+        }
     }
 }

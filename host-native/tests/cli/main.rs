@@ -14,6 +14,7 @@ mod environment;
 mod flags;
 #[path = "../guest/mod.rs"]
 mod guest;
+mod hostile_registry;
 #[path = "../servers/http.rs"]
 mod http;
 mod journal;
@@ -48,6 +49,7 @@ mod project;
 mod prompts;
 mod provider;
 mod registry;
+mod registry_attacks;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod secrets;

@@ -190,6 +190,50 @@ fn card_5_a_plugin_that_cannot_be_made_or_built_is_said_with_what_to_do() {
     assert_eq!(names, ["there"]);
 }
 
+#[test]
+fn card_5_a_name_and_a_folder_that_cannot_be_are_said_with_what_to_type_instead() {
+    let windlass = Windlass::new();
+    for path in [".", ".."] {
+        let done = windlass.run(&["plugin", "new", path]);
+        let complaint = done.complaint(3);
+        assert!(complaint.contains(&format!("`{path}` is no name of a plugin")));
+        assert!(complaint.contains("`windlass plugin new count`"));
+    }
+    // A folder of that name would not build in Rust, and does in the others.
+    for name in ["windlass-plugin", "windlass-plugin-macros"] {
+        let done = windlass.run(&["plugin", "new", name, "--lang", "rust"]);
+        assert!(done.complaint(3).contains("name of a crate"), "{done:?}");
+        let done = windlass.run(&["plugin", "new", name, "--lang", "python"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    for command in ["build", "test"] {
+        let done = windlass.run(&["plugin", command, "nope"]);
+        let said = "there is no folder `nope`: `windlass plugin new nope` makes one";
+        assert!(done.complaint(3).contains(said), "{done:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn card_5_a_rust_that_does_not_run_is_said_in_its_own_words() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let windlass = Windlass::new();
+    assert_eq!(windlass.run(&["plugin", "new", "count"]).code, Some(0));
+    let problem = "rustup could not choose a version of rustc to run";
+    let program = format!("#!/bin/sh\necho 'error: {problem}' >&2\necho help >&2\nexit 1\n");
+    windlass.write("bin/rustc", &program);
+    let bin = windlass.workspace.path().join("bin");
+    fs::set_permissions(bin.join("rustc"), fs::Permissions::from_mode(0o755)).unwrap();
+    for command in ["build", "test"] {
+        let mut command = windlass.command(&["plugin", command, "count"]);
+        let done = Done::of(&command.env("PATH", &bin).output().unwrap());
+        let complaint = done.complaint(3);
+        assert!(complaint.contains(problem), "{complaint}");
+        assert!(complaint.contains("`rustup default stable`"), "{complaint}");
+    }
+}
+
 /// The directory of the components that `cargo xtask` built: `$WINDLASS_PLUGINS`, else `plugins` in the target directory.
 fn plugins() -> std::path::PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
@@ -207,6 +251,20 @@ fn installed(program: &str) -> std::path::PathBuf {
     program
 }
 
+/// The component of the plugin `words`.
+const WORDS: &str = "words/components/words.wasm";
+
+/// The component after another build, in this environment.
+fn built_again(windlass: &Windlass, programs: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
+    let mut command = windlass.command(&["plugin", "build", "words"]);
+    for (variable, program) in programs {
+        command.env(variable, installed(program));
+    }
+    let done = Done::of(&command.envs(more.iter().copied()).output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    fs::read(windlass.workspace.path().join(WORDS)).unwrap()
+}
+
 /// Makes a plugin in a language and runs its first test, with these programs in place of those that would be installed.
 fn new_plugin_passes_its_own_test(language: &str, programs: &[(&str, &str)]) -> Windlass {
     let windlass = Windlass::new();
@@ -219,7 +277,9 @@ fn new_plugin_passes_its_own_test(language: &str, programs: &[(&str, &str)]) -> 
     let done = Done::of(&command.output().unwrap());
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.ends_with(": all as expected\n"), "{done:?}");
-    let done = windlass.run(&["plugin", "check", "words/components/words.wasm"]);
+    let first = fs::read(windlass.workspace.path().join(WORDS)).unwrap();
+    assert!(built_again(&windlass, programs, &[]) == first);
+    let done = windlass.run(&["plugin", "check", WORDS]);
     assert!(
         done.stdout
             .contains("CountLines: Counts the lines of a text file."),
@@ -270,6 +330,28 @@ fn card_5_a_new_plugin_in_typescript_passes_its_own_test_and_has_types() {
         assert_ne!(done.code, Some(0), "{wrong}: {done:?}");
         assert!(done.stdout.contains(fault), "{wrong}: {done:?}");
     }
+}
+
+#[test]
+fn card_5_a_plugin_that_is_built_twice_has_the_same_digest() {
+    // It was built twice already.
+    let windlass = new_plugin_passes_its_own_test("js", &[COMPONENTIZE_QJS]);
+    let path = windlass.workspace.path().join(WORDS);
+    let build = |agent: &[(&str, &str)]| built_again(&windlass, &[COMPONENTIZE_QJS], agent);
+    let first = fs::read(&path).unwrap();
+    // A test is no part of the component, a source is.
+    windlass.write("words/tests/other.json", "{}");
+    assert!(build(&[]) == first);
+    let source = windlass.file("words/app.js");
+    windlass.write("words/app.js", &format!("{source}// Changed.\n"));
+    let second = build(&[]);
+    assert!(second != first);
+    // What somebody put in its place is not taken for it, and an agent, whose programs may be others, has nothing kept.
+    let section = [0, 2, 1, b'x'];
+    fs::write(&path, [&second[..], &section].concat()).unwrap();
+    let third = build(&[]);
+    assert!(!third.ends_with(&section));
+    assert!(build(&[("WINDLASS_AGENT", "1")]) != third);
 }
 
 /// The component of an example.

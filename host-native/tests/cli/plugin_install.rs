@@ -481,6 +481,31 @@ fn card_5_an_update_is_signed_by_whom_the_plugin_was() {
     sign(&pair);
     let done = windlass.run(&add);
     assert!(done.stdout.contains("signed by RW"), "{done:?}");
+    // What is beside the file is read only if it is a file, and as far as a signature is long.
+    let beside = windlass.workspace.path().join("other.wasm.minisig");
+    fs::copy(
+        windlass.workspace.path().join("speaks.wasm"),
+        windlass.workspace.path().join("other.wasm"),
+    )
+    .unwrap();
+    let unusable = |why: &str| {
+        let done = windlass.run(&["plugin", "add", "other.wasm", "--key", "author.pub"]);
+        assert!(done.complaint(3).contains(why), "{why}: {done:?}");
+        fs::remove_file(&beside).unwrap();
+    };
+    fs::write(&beside, vec![b'x'; 20_000]).unwrap();
+    unusable("more than 16384 bytes");
+    std::os::unix::fs::symlink("/dev/zero", &beside).unwrap();
+    unusable("other.wasm.minisig: ");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &beside,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    unusable("other.wasm.minisig: ");
 
     let before = kept(&windlass);
     put(&windlass, "1.1.0", &json!({}));
@@ -563,8 +588,72 @@ fn conf_3_an_installed_plugin_that_cannot_be_read_leaves_out_itself_alone() {
     }
 }
 
+#[test]
+fn card_5_no_session_begins_without_an_installed_judge() {
+    let windlass = Windlass::new();
+    let mut judging = declaration("1.0.0", &json!({}));
+    judging["hooks"] = json!([{"name": "Policy", "kind": "judge", "event": "PreToolUse"}]);
+    let with = guest::Hooked {
+        call: Some("(i32.const 0)"),
+        judge: Some("unreachable"),
+        ..guest::Hooked::default()
+    };
+    let write = |name: &str, bytes: &[u8]| {
+        let path = windlass.workspace.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    write("speaks.wasm", &guest::hooked(&judging.to_string(), &with));
+    let done = windlass.run(&["plugin", "add", "speaks.wasm"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // One that is named has its tool, or its name.
+    let mut same_tool = declaration("1.0.0", &json!({}));
+    same_tool["name"] = json!("other");
+    write("other.wasm", &declared(&same_tool));
+    windlass.write("speaks/commands/tidy.md", "Tidy up.");
+    judging["version"] = json!("2.0.0");
+    write(
+        "newer/speaks.wasm",
+        &guest::hooked(&judging.to_string(), &with),
+    );
+    for (named, problem) in [
+        ("other.wasm", "has a tool Speak, which another plugin has"),
+        ("speaks", "judges calls, and the plugin that was named"),
+    ] {
+        let done = engine_with(&windlass, &["--plugin-dir", named]);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(said.contains(problem), "{named}: {done:?}");
+        assert!(!said.contains("\"init\""), "{named}: {done:?}");
+        let without = ["--plugin-dir", named, "--no-plugins"];
+        assert_eq!(engine(&windlass, &without).0.len(), 1, "{named}");
+    }
+    let (plugins, _) = engine(&windlass, &["--plugin-dir", "newer/speaks.wasm"]);
+    assert_eq!(plugins, ["speaks"]);
+    // A version of it that cannot be loaded any more.
+    let lockfile = windlass
+        .home()
+        .join(".config/windlass/plugins/installed.json");
+    let mut installed: Value = serde_json::from_slice(&fs::read(&lockfile).unwrap()).unwrap();
+    installed["plugins"]["speaks"]["components"][0]["declaration"]["wit"] = json!("0.9.0");
+    fs::write(&lockfile, installed.to_string()).unwrap();
+    let done = engine_with(&windlass, &[]);
+    assert!(done.stderr.contains("version 0.9.0"), "{done:?}");
+    assert!(!done.stdout.contains("\"init\""), "{done:?}");
+}
+
 /// The plugins of a session of the engine, and what it says besides.
 fn engine(windlass: &Windlass, more: &[&str]) -> (Vec<String>, String) {
+    let done = engine_with(windlass, more);
+    let lines = done.lines();
+    let init = lines.iter().find(|line| line["subtype"] == "init");
+    let init = init.unwrap_or_else(|| panic!("{done:?}"));
+    let plugins = init["plugins"].as_array().unwrap().iter();
+    let names = plugins.map(|plugin| plugin["name"].as_str().unwrap().to_owned());
+    (names.collect(), done.stderr.clone())
+}
+
+/// A session of the engine.
+fn engine_with(windlass: &Windlass, more: &[&str]) -> Done {
     let server = saying(["done"]);
     let args = [
         "--input-format",
@@ -578,13 +667,7 @@ fn engine(windlass: &Windlass, more: &[&str]) -> (Vec<String>, String) {
         .env("ANTHROPIC_BASE_URL", server.url())
         .env("ANTHROPIC_API_KEY", "none");
     let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
-    let done = Done::of(&with_input(command, &format!("{prompt}\n")));
-    let lines = done.lines();
-    let init = lines.iter().find(|line| line["subtype"] == "init");
-    let init = init.unwrap_or_else(|| panic!("{done:?}"));
-    let plugins = init["plugins"].as_array().unwrap().iter();
-    let names = plugins.map(|plugin| plugin["name"].as_str().unwrap().to_owned());
-    (names.collect(), done.stderr.clone())
+    Done::of(&with_input(command, &format!("{prompt}\n")))
 }
 
 fn with_input(mut command: std::process::Command, input: &str) -> std::process::Output {

@@ -239,6 +239,31 @@ fn card_5_a_limit_under_which_nothing_runs_and_a_path_that_no_model_knows_are_sa
 }
 
 #[test]
+fn card_5_a_limit_below_the_memory_that_a_component_begins_with_is_refused() {
+    let windlass = Windlass::new();
+    // The guest begins with two pages.
+    for (limit, loads) in [(1000, false), (131_071, false), (131_072, true)] {
+        let mut declaration = declaration("1.0.0", &json!({}));
+        declaration["limits"] = json!({ "memory_bytes": limit });
+        let bytes = guest::declared(&declaration.to_string(), "(i32.const 0)");
+        put(&windlass, "x.wasm", &bytes);
+        put(&windlass, "notes/components/x.wasm", &bytes);
+        for path in ["x.wasm", "notes"] {
+            let done = windlass.run(&["plugin", "check", path]);
+            assert_eq!(done.code, Some(i32::from(!loads)), "{limit}: {done:?}");
+            let said = format!("`memory_bytes` as {limit} in `limits`");
+            assert_eq!(done.stdout.contains(&said), !loads, "{done:?}");
+            assert_eq!(done.stdout.contains("have 131072 bytes"), !loads);
+        }
+        if !loads {
+            let done = windlass.run(&["plugin", "add", "x.wasm"]);
+            assert!(done.complaint(3).contains("131072 bytes"), "{done:?}");
+            assert!(kept(&windlass).is_empty());
+        }
+    }
+}
+
+#[test]
 fn card_5_a_component_is_one_however_its_ending_is_written() {
     let windlass = Windlass::new();
     let component = plugin("1.0.0", &json!({}));
@@ -273,7 +298,7 @@ fn card_5_what_may_not_be_granted_is_said_with_what_may() {
     let complaint = done.complaint(3);
     for part in [
         "for which it does not ask",
-        "`windlass plugin check x.wasm`",
+        "it asks to read files; read the variable LANGUAGE",
     ] {
         assert!(complaint.contains(part), "{complaint}");
     }

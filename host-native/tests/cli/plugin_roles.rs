@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     guest,
     support::{Done, Windlass, model},
+    terminal::Terminal,
 };
 
 const DESCRIPTION: &str = "where the .sqlite files are";
@@ -101,6 +102,60 @@ fn card_5_a_person_grants_a_directory_for_a_role() {
     let refused = "it is granted files, for which it does not ask";
     assert!(done.complaint(3).contains(refused), "{done:?}");
     hears(&windlass, &loaded, &with_equals);
+}
+
+#[test]
+fn card_5_a_granted_directory_that_became_a_link_is_not_reached_and_can_be_taken_back() {
+    use std::os::unix::fs::symlink;
+    let windlass = Windlass::new();
+    let declaration = json!({
+        "name": "ask", "version": "1.0.0", "wit": "0.1.0",
+        "tools": [{"name": "Where", "description": "Says where.", "input_schema": {"type": "object"}}],
+        "grants": {"filesystem": "write"},
+    });
+    let bytes = guest::saying(&declaration.to_string(), "LANGUAGE");
+    fs::write(at(&windlass, "ask.wasm"), bytes).unwrap();
+    fs::create_dir(at(&windlass, "data")).unwrap();
+    let done = grant(&windlass, &["--workspace", "none", "--dir", "data=write"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // As another program could do in a working directory.
+    fs::remove_dir(at(&windlass, "data")).unwrap();
+    symlink("/etc", at(&windlass, "data")).unwrap();
+    let mut command = windlass.command(&["-p", "go", "--plugin-dir", "ask.wasm"]);
+    command.env("ANTHROPIC_API_KEY", "none");
+    let done = Done::of(&command.output().unwrap());
+    let complaint = done.complaint(3);
+    assert!(
+        complaint.contains("a link leads from there to /etc"),
+        "{complaint}"
+    );
+    // By the path by which it was granted, whatever is there now.
+    let revoke = ["plugin", "revoke", "ask", "--dir", "data", "--yes"];
+    let done = windlass.run(&revoke);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(!done.stdout.contains("data"), "{done:?}");
+    hears(&windlass, &["--plugin-dir", "ask.wasm"], "-");
+    // What no grant opens is not granted.
+    let own = windlass.home().join(".config/windlass/plugins");
+    let done = grant(&windlass, &["--dir", own.to_str().unwrap()]);
+    assert!(
+        done.complaint(3).contains("belongs to windlass itself"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn card_5_a_directory_that_is_missing_is_asked_about_at_a_terminal() {
+    let windlass = ground(&json!([role("database", "read")]));
+    let mut terminal = Terminal::run(&windlass, &["plugin", "add", "ask.wasm"]);
+    let shown = terminal.wait_for("y/N > ");
+    assert!(shown.contains("without a directory `database`"), "{shown}");
+    terminal.type_in("\n");
+    assert_eq!(terminal.exit_code(), Some(3));
+    let lockfile = windlass
+        .home()
+        .join(".config/windlass/plugins/installed.json");
+    assert!(!lockfile.exists());
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn card_5_a_component_of_a_registry_is_installed_and_its_signature_is_checked() 
         (
             format!("oci://{}/tools/speaks:1", registry.address),
             &[][..],
-            ["could not be downloaded", "speak TLS"],
+            ["speaks no TLS", "--plain-http"],
         ),
         (
             at(":1"),

@@ -10,9 +10,11 @@ use windlass::plugins::{
 
 use crate::{
     guest::{self, Hooked},
-    plugin_install::plugin,
+    plugin_install::{kept, plugin},
     plugin_probe::{Probe, Server, said},
     support::{Done, Windlass},
+    terminal::Terminal,
+    tls_files::TlsFiles,
 };
 
 fn put(windlass: &Windlass, file: &str, bytes: &[u8]) {
@@ -244,4 +246,60 @@ fn card_5_each_update_is_told_on_a_line_of_its_own() {
         assert!(line.contains("there is no such file or folder"), "{done:?}");
     }
     assert!(!done.stdout.contains("apart") && !done.stderr.contains("\\n"));
+}
+
+#[test]
+fn card_5_an_update_says_which_files_of_a_folder_are_others() {
+    let windlass = Windlass::new();
+    let hooks = json!({"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/run.sh"},
+    ]}]}});
+    windlass.write("notes/hooks/hooks.json", &hooks.to_string());
+    windlass.write("notes/run.sh", "true");
+    windlass.write("notes/old.sh", "true");
+    let done = windlass.run(&["plugin", "add", "notes", "--yes"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // The same hook, which runs something else.
+    windlass.write("notes/run.sh", "something else");
+    windlass.write("notes/new.sh", "true");
+    fs::remove_file(windlass.workspace.path().join("notes/old.sh")).unwrap();
+    let mut terminal = Terminal::run(&windlass, &["plugin", "update", "notes"]);
+    let shown = terminal.wait_for("y/N > ");
+    for line in ["+ new.sh", "~ run.sh", "- old.sh"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    terminal.type_in("\n");
+    terminal.exit_code();
+}
+
+#[test]
+fn card_5_an_update_does_not_go_back_to_a_version_that_was_signed_before() {
+    let windlass = Windlass::new();
+    let server = TlsFiles::start();
+    let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+    windlass.write("author.pub", &pair.pk.to_box().unwrap().into_string());
+    windlass.write("authority.pem", &server.authority);
+    let publish = |version: &str| {
+        let bytes = plugin(version, &json!({}));
+        let signature = minisign::sign(None, &pair.sk, bytes.as_slice(), None, None).unwrap();
+        server.put("/speaks.wasm", &bytes);
+        server.put("/speaks.wasm.minisig", signature.into_string().as_bytes());
+        Inspection::digest(&bytes)
+    };
+    let source = format!("{}/speaks.wasm", server.origin);
+    let run = |args: &[&str]| windlass.run(&[args, &["--ca-file", "authority.pem"]].concat());
+    publish("1.10.0");
+    let done = run(&["plugin", "add", &source, "--key", "author.pub"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let before = kept(&windlass);
+    let old = publish("1.9.0");
+    let done = run(&["plugin", "update", "speaks"]);
+    let complaint = done.complaint(3);
+    assert!(complaint.contains("older than 1.10.0"), "{complaint}");
+    assert_eq!(kept(&windlass), before);
+    let done = run(&["plugin", "update", "speaks", "--digest", &old]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    publish("1.9.1");
+    let done = run(&["plugin", "update", "speaks"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
 }

@@ -6,12 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass::plugins::{InspectedComponent, Inspection, with_declaration_of};
+use windlass::{
+    child,
+    plugins::{InspectedComponent, Inspection, KnownBuilds, with_declaration_of},
+};
 
-use super::{error::AuthorError, language::Language, toolchain};
+use super::{error::AuthorError, language::Language, toolchain::Prepared};
+
+/// The folder of components in that of a plugin.
+const COMPONENTS: &str = "components";
 
 /// Builds the plugin in a folder. Unless another file is named, the component is in `components/`, where a session that loads the
-/// folder finds it.
+/// folder finds it. What was built from the same sources is left as it is, with its digest and what it was granted.
 ///
 /// # Errors
 /// [`AuthorError`]. A component of an earlier build stays as it was.
@@ -19,25 +25,93 @@ pub(super) fn build(
     folder: &Path,
     output: Option<&Path>,
 ) -> Result<(PathBuf, Inspection), AuthorError> {
+    is_there(folder)?;
     let folder = fs::canonicalize(folder).map_err(AuthorError::at(folder))?;
-    let built = toolchain::component(Language::of(&folder)?, &folder)?;
+    let output = match output {
+        Some(file) => Some(std::path::absolute(file).map_err(AuthorError::at(file))?),
+        None => None,
+    };
+    let prepared = Prepared::new(Language::of(&folder)?, &folder)?;
+    let sources = prepared.sources();
+    let builds = known_builds();
+    let known = sources.as_ref().zip(builds.as_ref());
+    let known = known.and_then(|(sources, builds)| builds.component_of(sources));
+    if let Some((path, inspection)) =
+        known.and_then(|digest| kept(&folder, output.as_deref(), &digest))
+    {
+        if output.is_none() {
+            check_neighbours(&path, &inspection)?;
+        }
+        return Ok((path, inspection));
+    }
+    let built = prepared.build()?;
     let asked = built.declares.as_ref().unwrap_or(&built.component);
     let component = with_declaration_of(&built.component, asked)?;
     let inspection = Inspection::of(&component)?;
 
-    let path = match output {
-        Some(file) => std::path::absolute(file).map_err(AuthorError::at(file))?,
+    let path = match &output {
+        Some(file) => file.clone(),
         None => {
-            let components = folder.join("components");
+            let components = folder.join(COMPONENTS);
             fs::create_dir_all(&components).map_err(AuthorError::at(&components))?;
-            components.join(format!("{}.wasm", inspection.declaration.name))
+            components.join(file_of(&inspection))
         }
     };
     write(&path, &component).map_err(AuthorError::at(&path))?;
+    // Of what was changed while it was built nobody knows whether it is in the component.
+    if let (Some(sources), Some(builds)) = (sources, builds)
+        && prepared.sources().as_ref() == Some(&sources)
+    {
+        // What cannot be noted is built again, as if it had changed.
+        let _ = builds.note(&sources, &Inspection::digest(&component));
+    }
     if output.is_none() {
         check_neighbours(&path, &inspection)?;
     }
     Ok((path, inspection))
+}
+
+/// Checks that there is a folder to build or to test.
+///
+/// # Errors
+/// [`AuthorError::NoFolder`].
+pub(super) fn is_there(folder: &Path) -> Result<(), AuthorError> {
+    match folder.try_exists() {
+        Ok(false) => Err(AuthorError::NoFolder(folder.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// What was built before; none below an agent, which can choose the programs that build: what those made would be taken for a build
+/// of the person's afterwards.
+fn known_builds() -> Option<KnownBuilds> {
+    match child::is_below_agent() {
+        true => None,
+        false => KnownBuilds::of_user(),
+    }
+}
+
+/// The component with this digest, if it is where the build would put it and this version would load it.
+fn kept(folder: &Path, output: Option<&Path>, digest: &str) -> Option<(PathBuf, Inspection)> {
+    let candidates = match output {
+        Some(file) => vec![file.to_owned()],
+        None => {
+            let entries = fs::read_dir(folder.join(COMPONENTS)).ok()?;
+            entries.flatten().map(|entry| entry.path()).collect()
+        }
+    };
+    candidates.into_iter().find_map(|path| {
+        let component = InspectedComponent::read(&path).ok()?;
+        let inspection = component.inspection().clone();
+        let is_in_place =
+            output.is_some() || path.file_name() == Some(file_of(&inspection).as_ref());
+        (is_in_place && component.digest() == digest).then_some((path, inspection))
+    })
+}
+
+/// The name of the file that a component is written into.
+fn file_of(inspection: &Inspection) -> String {
+    format!("{}.wasm", inspection.declaration.name)
 }
 
 /// Checks that no other component in the folder has a tool of this one, such as an older build under another name: no session would

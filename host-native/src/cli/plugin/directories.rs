@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use windlass::{
     core::tool::Access,
-    plugins::{ComponentGrant, DeclaredDirectory, RoleDirectory},
+    plugins::{ComponentGrant, DeclaredDirectory, GrantFile, RoleDirectory},
 };
 
 use super::error::AuthorError;
@@ -41,6 +41,14 @@ pub(super) fn added(
             None => AuthorError::at(Path::new(path))(error),
         })?;
         let directories = grant.directories;
+        // No rule and no grant opens it, and what is listed as granted shall be so.
+        let own = GrantFile::of_user();
+        let own = own.as_ref().and_then(|file| file.path().parent());
+        if own.is_some_and(|own| real.starts_with(own)) {
+            return Err(AuthorError::Grant(format!(
+                "`--dir {text}`: what is there belongs to windlass itself, and no plugin reaches it"
+            )));
+        }
         let access = access.unwrap_or(Access::Read);
         grant.directories = directories.directory(real.to_string_lossy(), access);
     }

@@ -17,6 +17,17 @@ pub(crate) enum AuthorError {
         "`{0}` is no name of a plugin: use small letters, digits and hyphens, a letter first, at most 64"
     )]
     Name(String),
+    /// There is no name in the path.
+    #[error("`{}` is no name of a plugin: type that of a folder that is not there yet, such as `windlass plugin new count`", .0.display())]
+    NoName(PathBuf),
+    /// The plugin would be built from a crate of its own name.
+    #[error(
+        "`{0}` is the name of a crate that plugins in Rust are built from, so cargo would not build it: choose another name"
+    )]
+    NameOfCrate(String),
+    /// There is nothing to build or test.
+    #[error("there is no folder `{path}`: `windlass plugin new {path}` makes one", path = .0.display())]
+    NoFolder(PathBuf),
     /// The folder is there already.
     #[error("`{}` exists already: choose another name, or remove it", .0.display())]
     Exists(PathBuf),

@@ -59,9 +59,11 @@ pub(super) fn grant(
         .check_grant(&grant)
         .and_then(|()| inspection.check_files(&grant))
         .map_err(|fault| {
+            let asks = inspection.asks();
+            let asks: Vec<String> = asks.iter().map(|ask| one_line(ask)).collect();
             AuthorError::Grant(format!(
-                "{fault}. Nothing was granted: name what it asks for, and no more (`windlass plugin check {}` says what that is)",
-                args.file.display()
+                "{fault}. Nothing was granted: it asks to {}",
+                asks.join("; ")
             ))
         })?;
     let granted = KeptGrant::of(inspection, grant);
@@ -150,6 +152,9 @@ fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
 
 /// What is asked for, a line each; beside what was asked for before, with what is new (`+`) and what is gone (`-`).
 pub(super) fn asked(asks: &[String], before: Option<&[String]>) -> String {
+    if asks.is_empty() && before.is_none_or(<[String]>::is_empty) {
+        return "  asks for nothing\n".to_owned();
+    }
     let mut text = String::from("  asks to\n");
     for ask in asks {
         let is_new = before.is_some_and(|before| !before.contains(ask));

@@ -113,15 +113,14 @@ pub(super) fn without(
         if grant.roles.remove(named).is_some() {
             continue;
         }
-        // A directory that is gone is named as it was granted.
+        // One that is gone, or became a link since, is named as it was granted.
+        let written = std::path::absolute(named);
         let real = std::fs::canonicalize(named);
-        let path = real.map_or_else(
-            |_| named.clone(),
-            |path| path.to_string_lossy().into_owned(),
-        );
-        if path.is_empty() || !has(&grant, &path) {
+        let paths = [written, real].into_iter().flatten();
+        let mut paths = paths.map(|path| path.to_string_lossy().into_owned());
+        let Some(path) = paths.find(|path| has(&grant, path)) else {
             return Err(not_granted(&format!("--dir {named}")));
-        }
+        };
         grant.directories = with_directory(&grant.directories, &path, None);
     }
     for text in &args.origins {

@@ -8,14 +8,23 @@ use crate::cli::plugin_args::PluginNewArgs;
 /// The longest name of a plugin in bytes.
 const LONGEST: usize = 64;
 
+/// Crates that a plugin in Rust is built from: cargo would find two of that name, or a crate that needs itself.
+const CRATES: [&str; 2] = ["windlass-plugin", "windlass-plugin-macros"];
+
 /// Makes the folder, and says what to do next.
 ///
 /// # Errors
 /// [`AuthorError`]: the name does not fit, the folder exists, or it cannot be written. Then there is no folder.
 pub(super) fn new(args: &PluginNewArgs) -> Result<String, AuthorError> {
-    let name = args.path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(name) = args.path.file_name() else {
+        return Err(AuthorError::NoName(args.path.clone()));
+    };
+    let name = name.to_string_lossy();
     if !is_name(&name) {
         return Err(AuthorError::Name(name.into_owned()));
+    }
+    if args.lang == Language::Rust && CRATES.contains(&name.as_ref()) {
+        return Err(AuthorError::NameOfCrate(name.into_owned()));
     }
     if args.path.exists() {
         return Err(AuthorError::Exists(args.path.clone()));

@@ -14,6 +14,7 @@ use super::{
 use crate::plugins::{
     code::InstalledComponent,
     declaration::Declaration,
+    declared_hook::{DeclaredHook, DeclaredHookKind},
     kept_grants::KeptGrants,
     load_fault::{LoadError, LoadFault},
     read::{checked, declared},
@@ -31,6 +32,8 @@ pub(crate) struct SessionPlugin {
     /// Whether a person agreed to its hooks and servers, which run with the rights of the user.
     pub(crate) runs_programs: bool,
     components: Vec<InstalledComponent>,
+    /// Whether one of its components judges calls.
+    pub(crate) judges: bool,
 }
 
 impl SessionPlugin {
@@ -48,8 +51,16 @@ impl SessionPlugin {
     }
 }
 
-/// An installed plugin, or why this version of windlass does not load it, by its name.
-pub(crate) type SessionPlugins = BTreeMap<String, Result<SessionPlugin, LoadError>>;
+/// An installed plugin that this version of windlass does not load.
+pub(crate) struct NotLoaded {
+    /// Why.
+    pub(crate) error: LoadError,
+    /// Whether it judges calls, or may do so.
+    pub(crate) judges: bool,
+}
+
+/// The installed plugins by their names.
+pub(crate) type SessionPlugins = BTreeMap<String, Result<SessionPlugin, NotLoaded>>;
 
 impl PluginStore {
     /// The plugins of the lock file.
@@ -61,10 +72,10 @@ impl PluginStore {
             return Ok(SessionPlugins::new());
         };
         match serde_json::from_slice::<Locked<'_, Declaration>>(&text) {
-            Ok(locked) => self.of_session(locked, checked),
+            Ok(locked) => self.of_session(locked, checked, |it| it.hooks.iter().any(is_judge)),
             // Where one declaration cannot be read, the others can.
             Err(_) => match serde_json::from_slice::<Locked<'_, RawJson>>(&text) {
-                Ok(locked) => self.of_session(locked, |declaration| declared(declaration.get())),
+                Ok(locked) => self.of_session(locked, |it| declared(it.get()), may_judge),
                 Err(error) => Err(self.unreadable(error.to_string())),
             },
         }
@@ -74,6 +85,7 @@ impl PluginStore {
         &self,
         locked: Locked<'_, D>,
         declaration: impl Fn(D) -> Result<Declaration, LoadFault>,
+        judges: impl Fn(&D) -> bool,
     ) -> Result<SessionPlugins, StoreError> {
         check_version(locked.version).map_err(|reason| self.unreadable(reason))?;
         let plugins = locked.plugins.into_iter().map(|(name, plugin)| {
@@ -82,6 +94,8 @@ impl PluginStore {
             check(&name, plugin.folder, &plugin.digest, files)
                 .map_err(|reason| self.unreadable(reason))?;
             let path: Arc<Path> = self.place(&name, plugin.folder, &plugin.digest).into();
+            let mut declarations = plugin.components.iter();
+            let judges = declarations.any(|locked| judges(&locked.declaration));
             let components = plugin.components.into_iter().map(|locked| {
                 let path = match plugin.folder {
                     true => path.join(locked.file.as_ref()).into(),
@@ -98,16 +112,40 @@ impl PluginStore {
                     digest: plugin.digest.into_owned(),
                     runs_programs: plugin.runs_programs,
                     components,
+                    judges,
                 }),
-                Err(fault) => Err(LoadError {
-                    component: name.clone(),
-                    fault,
-                }),
+                Err(fault) => {
+                    let component = name.clone();
+                    let error = LoadError { component, fault };
+                    Err(NotLoaded { error, judges })
+                }
             };
             Ok((name, plugin))
         });
         plugins.collect()
     }
+}
+
+fn is_judge(hook: &DeclaredHook) -> bool {
+    hook.kind == DeclaredHookKind::Judge
+}
+
+/// Whether a declaration that cannot be read may be that of a judge.
+fn may_judge(declaration: &RawJson) -> bool {
+    #[derive(Deserialize)]
+    struct Hooks {
+        #[serde(default)]
+        hooks: Vec<Hook>,
+    }
+    #[derive(Deserialize)]
+    struct Hook {
+        kind: DeclaredHookKind,
+    }
+    let read = declaration.decode::<Hooks>();
+    read.map_or(true, |read| {
+        let mut hooks = read.hooks.iter();
+        hooks.any(|hook| hook.kind == DeclaredHookKind::Judge)
+    })
 }
 
 /// A lock file ([`Lockfile`](super::Lockfile)) of which a session takes what it needs. Declarations are read at once, or kept as text.

@@ -244,6 +244,12 @@ pub struct StoreChange<'a> {
 }
 
 impl StoreChange<'_> {
+    /// Where they are.
+    #[must_use]
+    pub fn store(&self) -> &PluginStore {
+        self.store
+    }
+
     /// The plugins as they are.
     #[must_use]
     pub fn lockfile(&self) -> &Lockfile {

@@ -31,7 +31,7 @@ pub struct PluginTree {
 }
 
 /// A file of a plugin's folder.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeFile {
     /// What is in it.
     pub content: Bytes,

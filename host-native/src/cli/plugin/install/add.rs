@@ -70,7 +70,8 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         asked(&candidate.plugin.wishes(), None),
         wanted.sources(&candidate)
     );
-    let asks = candidate.runs.is_some() || wanted.is_something();
+    // A directory that is missing is asked about, too: the plugin is not one that asks for nothing.
+    let asks = candidate.runs.is_some() || wanted.is_something() || candidate.asks_for_roles();
     let consent = match asks {
         false => Consent::Refused,
         true => person_needed::consent(&about, QUESTION, &args.answer),
@@ -122,14 +123,11 @@ fn granted(candidate: &Candidate, is_granted: bool) -> String {
     let name = one_line(&candidate.name);
     match is_granted {
         true => format!("installed {name}, and granted what it asks for\n"),
-        false => format!(
-            "installed {name}, with nothing granted. {}\n",
-            how(candidate)
-        ),
+        false => format!("installed {name}, with nothing granted{}\n", how(candidate)),
     }
 }
 
-/// How a plugin with nothing gets more.
+/// How a plugin with nothing gets more, as the rest of a sentence.
 pub(super) fn how(candidate: &Candidate) -> String {
     let mut ways: Vec<String> = candidate
         .components
@@ -149,6 +147,6 @@ pub(super) fn how(candidate: &Candidate) -> String {
     }
     match ways.is_empty() {
         true => String::new(),
-        false => format!("{} grants it something", ways.join(" or ")),
+        false => format!(". {} grants it something", ways.join(" or ")),
     }
 }

@@ -72,6 +72,12 @@ impl Candidate {
         Ok(candidate)
     }
 
+    /// Whether a component asks for directories by their roles.
+    pub(super) fn asks_for_roles(&self) -> bool {
+        let mut inspections = self.components.values();
+        inspections.any(|inspection| !inspection.declaration.grants.directories.is_empty())
+    }
+
     fn add(&mut self, bytes: &Bytes, file: &str, called: &str) -> Result<Inspection, InstallError> {
         let refused = |fault: LoadFault| InstallError::Refused(called.to_owned(), fault);
         let component = InspectedComponent::of(bytes.clone()).map_err(refused)?;

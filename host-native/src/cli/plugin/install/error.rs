@@ -6,6 +6,7 @@ use windlass::{
     http::{DownloadError, EndpointError},
     plugins::{GrantError, GrantFileError, LoadError, LoadFault, StoreError, TreeError},
 };
+use windlass_builtin::DeclarationError;
 use windlass_engine::plugin::PluginError;
 
 use crate::cli::plugin::error::AuthorError;
@@ -57,9 +58,7 @@ pub(crate) enum InstallError {
     #[error("`{0}` is no digest: write sha256: and 64 hexadecimal digits, or the digits alone")]
     NotDigest(String),
     /// A component would not be loaded.
-    #[error(
-        "{0} cannot be installed: {1}. Nothing was installed: ask its author for a build that fits, `windlass plugin check` says what a file is"
-    )]
+    #[error("{0} cannot be installed: {1}. Nothing was installed: {remedy}", remedy = remedy(.1))]
     Refused(String, LoadFault),
     /// A folder is no plugin.
     #[error("{0}. Nothing was installed")]
@@ -142,6 +141,20 @@ pub(crate) enum InstallError {
         found: String,
         /// Where.
         from: String,
+    },
+    /// An update would go back.
+    #[error(
+        "{name} is {found} there now, older than {installed}, which is installed: nothing was changed. An old version may have faults that were mended since; --digest {digest} installs it all the same"
+    )]
+    Older {
+        /// The plugin.
+        name: String,
+        /// The version that is there now.
+        found: String,
+        /// The version that is installed.
+        installed: String,
+        /// The digest of what is there now.
+        digest: String,
     },
     /// There is no such plugin.
     #[error("no plugin `{0}` is installed: `windlass plugin list --installed` says which are")]
@@ -234,6 +247,16 @@ pub(crate) enum InstallError {
     /// JSON cannot be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+}
+
+/// What to do about a component that would not be loaded.
+fn remedy(fault: &LoadFault) -> &'static str {
+    match fault {
+        LoadFault::Declaration(DeclarationError::Section(_)) | LoadFault::Damaged(_) => {
+            "a part of the file may be missing, or it is another one: fetch it again, `windlass plugin check` says what a file is"
+        }
+        _ => "ask its author for a build that fits, `windlass plugin check` says what a file is",
+    }
 }
 
 /// What can be granted to the components of a plugin, and how.

@@ -82,9 +82,15 @@ fn read(path: &Path, key: Option<&PublicKey>) -> Result<PluginContent, InstallEr
     let bytes = windlass::plugins::read_component(path).map_err(InstallError::at(path))?;
     if let Some(key) = key {
         let beside = PathBuf::from(format!("{}.minisig", path.display()));
-        let signature = std::fs::read(&beside);
-        let signature = signature
-            .map_err(|error| unsigned(&source(), key, format!("{}: {error}", beside.display())))?;
+        let unusable =
+            |reason: String| unsigned(&source(), key, format!("{}: {reason}", beside.display()));
+        let signature = windlass::plugins::read_component(&beside);
+        let signature = signature.map_err(|error| unusable(error.to_string()))?;
+        if signature.len() > LARGEST_SIGNATURE {
+            return Err(unusable(format!(
+                "it has more than {LARGEST_SIGNATURE} bytes"
+            )));
+        }
         check(&source(), key, &bytes, &signature)?;
     }
     Ok(PluginContent::Component(bytes.into()))

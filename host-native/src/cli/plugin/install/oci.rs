@@ -1,22 +1,27 @@
 //! Plugins of OCI registries: artifacts with one layer `application/wasm`, as the Bytecode Alliance's tools push them.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt as _;
+use bytes::Bytes;
 use oci_client::{
-    Client, Reference,
-    client::{Certificate, CertificateEncoding, ClientConfig, ClientProtocol},
-    errors::OciDistributionError,
-    manifest::{OciDescriptor, OciImageManifest},
-    secrets::RegistryAuth,
+    Reference,
+    manifest::{OciDescriptor, OciImageManifest, OciManifest},
 };
+use reqwest::Url;
+use ring::digest::{SHA256, SHA384, SHA512};
 use windlass::{
-    http::EndpointError,
+    http::is_this_machine,
     plugins::{Inspection, MAX_COMPONENT},
 };
 
-use super::{error::InstallError, registry_fault, registry_login::login, signature::PublicKey};
+use super::{
+    error::InstallError,
+    registry_body::MANIFEST,
+    registry_client::RegistryClient,
+    registry_fault::{self, RegistryError, words},
+    registry_login::login,
+    signature::PublicKey,
+};
 use crate::cli::install_args::PluginFetchArgs;
 
 /// The media types of the standard layout.
@@ -32,16 +37,13 @@ const LARGEST_PAYLOAD: usize = 64 << 10;
 /// The most signatures of an artifact that are looked at.
 const MOST_SIGNATURES: usize = 16;
 
-/// How long a manifest may take; the body of a component may take as long as something comes.
-const MANIFEST: Duration = Duration::from_secs(30);
-const IDLE: Duration = Duration::from_secs(60);
+/// How long a component may take, as long as something comes at all.
+const COMPONENT: Duration = Duration::from_mins(30);
 
 /// A registry with one artifact.
 pub(super) struct Artifact<'a> {
-    client: Client,
+    client: RegistryClient<'a>,
     reference: &'a Reference,
-    /// Sent to this registry alone.
-    login: RegistryAuth,
     text: String,
 }
 
@@ -52,13 +54,20 @@ impl<'a> Artifact<'a> {
     /// [`InstallError`]: plain HTTP with another machine, or certificates or a login that cannot be used.
     pub(super) async fn at(
         reference: &'a Reference,
-        args: &PluginFetchArgs,
+        args: &'a PluginFetchArgs,
         certificates: Option<&Path>,
     ) -> Result<Self, InstallError> {
         let text = format!("oci://{}", reference.whole());
-        let registry = reference.resolve_registry();
-        let plain_http = args.plain_http;
-        if plain_http && !is_this_machine(registry) {
+        let scheme = match args.plain_http {
+            true => "http",
+            false => "https",
+        };
+        let registry = Url::parse(&format!("{scheme}://{}/", reference.resolve_registry()));
+        let Ok(registry) = registry else {
+            let problem = "what stands before the first slash is no host, or no port";
+            return Err(InstallError::Source(text, problem));
+        };
+        if args.plain_http && !is_this_machine(&registry) {
             return Err(InstallError::Source(
                 text,
                 "--plain-http is for a registry on this machine (127.0.0.1, [::1], localhost)",
@@ -66,38 +75,17 @@ impl<'a> Artifact<'a> {
         }
         // Behind the check above: no password goes to another machine unencrypted.
         let login = login(reference.registry(), args).await?;
-        // The HTTP client of the registry takes the provider of the process.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut extra_root_certificates = Vec::new();
-        if let Some(file) = certificates {
-            extra_root_certificates.push(Certificate {
-                encoding: CertificateEncoding::Pem,
-                data: fs::read(file).map_err(|error| EndpointError::Certificates {
-                    file: file.to_path_buf(),
-                    reason: error.to_string(),
-                })?,
-            });
-        }
-        let client = Client::try_from(ClientConfig {
-            protocol: match plain_http {
-                true => ClientProtocol::Http,
-                false => ClientProtocol::Https,
-            },
-            extra_root_certificates,
-            platform_resolver: None,
-            connect_timeout: Some(MANIFEST),
-            read_timeout: Some(IDLE),
-            user_agent: concat!("windlass/", env!("CARGO_PKG_VERSION")),
-            ..ClientConfig::default()
-        });
+        let repository = reference.repository();
+        let certificates: Vec<_> = certificates.map(Path::to_path_buf).into_iter().collect();
+        let client =
+            RegistryClient::new(registry, repository, &args.auth_hosts, login, &certificates);
         match client {
             Ok(client) => Ok(Self {
                 client,
                 reference,
-                login,
                 text,
             }),
-            Err(error) => Err(registry_fault::of(&text, &error)),
+            Err(error) => Err(registry_fault::of(&text, error)),
         }
     }
 
@@ -105,68 +93,71 @@ impl<'a> Artifact<'a> {
     ///
     /// # Errors
     /// [`InstallError`].
-    pub(super) async fn pull(&self, key: Option<&PublicKey>) -> Result<Bytes, InstallError> {
-        let (manifest, digest) = self.manifest(self.reference).await?;
-        let not = |reason: String| InstallError::Artifact(self.text.clone(), reason);
+    pub(super) async fn pull(mut self, key: Option<&PublicKey>) -> Result<Bytes, InstallError> {
+        let (manifest, digest) = self.manifest(named(self.reference)).await?;
+        let text = self.text.clone();
+        let not = |reason: String| InstallError::Artifact(text.clone(), reason);
         let config = &manifest.config.media_type;
         if config != CONFIG {
-            return Err(not(format!("its config is `{config}`, not `{CONFIG}`")));
+            let kind = words(config);
+            return Err(not(format!("its config is `{kind}`, not `{CONFIG}`")));
         }
         let [layer] = manifest.layers.as_slice() else {
             let count = manifest.layers.len();
             return Err(not(format!("it has {count} layers, not one of `{LAYER}`")));
         };
         if layer.media_type != LAYER {
-            let kind = &layer.media_type;
+            let kind = words(&layer.media_type);
             return Err(not(format!("its layer is `{kind}`, not `{LAYER}`")));
         }
         if let Some(key) = key {
             let checked = self.check_signature(&digest, key).await;
             checked.map_err(|reason| InstallError::Signature {
-                source_text: self.text.clone(),
+                source_text: text,
                 key: key.text(),
                 reason,
             })?;
         }
-        self.layer(layer, MAX_COMPONENT).await
+        self.layer(layer, MAX_COMPONENT, COMPONENT).await
     }
 
-    async fn manifest(
-        &self,
-        reference: &Reference,
-    ) -> Result<(OciImageManifest, String), InstallError> {
-        let pulled = self.client.pull_image_manifest(reference, &self.login);
-        match tokio::time::timeout(MANIFEST, pulled).await {
-            Ok(pulled) => pulled.map_err(|error| self.failed(error)),
-            Err(_) => {
-                let reason = format!("its manifest did not come within {} s", MANIFEST.as_secs());
-                Err(InstallError::Artifact(self.text.clone(), reason))
-            }
+    /// A manifest by its tag or digest, and the SHA-256 of the bytes that came.
+    async fn manifest(&mut self, name: &str) -> Result<(OciImageManifest, String), InstallError> {
+        let bytes = self.client.manifest(name).await;
+        let bytes = bytes.map_err(|error| self.failed(error))?;
+        let found = digest_like(name, &bytes);
+        if name.contains(':') && !found.eq_ignore_ascii_case(name) {
+            return Err(self.failed(RegistryError::Digest(found)));
+        }
+        match read_manifest(&bytes) {
+            Ok(manifest) => Ok((manifest, Inspection::digest(&bytes))),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
-    /// A layer, if it has the bytes that its descriptor says, and no more than these.
-    async fn layer(&self, layer: &OciDescriptor, most: usize) -> Result<Bytes, InstallError> {
-        let too_large = || {
-            let reason = format!("a layer has more than {most} bytes");
-            InstallError::Artifact(self.text.clone(), reason)
+    /// A layer, if it has the bytes that its descriptor says, and no more than these. Other addresses for it (`urls`) are not looked
+    /// at: they would lead anywhere.
+    async fn layer(
+        &mut self,
+        layer: &OciDescriptor,
+        most: usize,
+        time: Duration,
+    ) -> Result<Bytes, InstallError> {
+        let size = usize::try_from(layer.size).ok();
+        let Some(size) = size.filter(|size| *size <= most) else {
+            let what = "a layer";
+            return Err(self.failed(RegistryError::TooLarge { what, most }));
         };
-        if usize::try_from(layer.size).map_or(true, |size| size > most) {
-            return Err(too_large());
+        // It becomes part of an address.
+        if !is_digest(&layer.digest) {
+            let reason = "the digest of a layer is not sha256: and 64 hexadecimal digits";
+            return Err(InstallError::Artifact(self.text.clone(), reason.to_owned()));
         }
-        let stream = self.client.pull_blob_stream(self.reference, layer).await;
-        let mut stream = stream.map_err(|error| self.failed(error))?.stream;
-        let mut content = BytesMut::new();
-        while let Some(piece) = stream.next().await {
-            let piece = piece.map_err(|error| self.failed(OciDistributionError::from(error)))?;
-            if piece.len() > most - content.len() {
-                return Err(too_large());
-            }
-            content.extend_from_slice(&piece);
-        }
+        let content = self.client.layer(&layer.digest, size, time).await;
+        let content = content.map_err(|error| self.failed(error))?;
         let found = Inspection::digest(&content);
         match found == layer.digest {
-            true => Ok(content.freeze()),
+            true => Ok(content),
             false => Err(InstallError::Digest {
                 source_text: self.text.clone(),
                 expected: layer.digest.clone(),
@@ -176,11 +167,9 @@ impl<'a> Artifact<'a> {
     }
 
     /// Looks for a signature of the manifest where cosign keeps it: under the tag `sha256-….sig`.
-    async fn check_signature(&self, digest: &str, key: &PublicKey) -> Result<(), String> {
+    async fn check_signature(&mut self, digest: &str, key: &PublicKey) -> Result<(), String> {
         let tag = format!("{}.sig", digest.replace(':', "-"));
-        let (registry, repository) = (self.reference.registry(), self.reference.repository());
-        let reference = Reference::with_tag(registry.to_owned(), repository.to_owned(), tag);
-        let manifest = self.manifest(&reference).await;
+        let manifest = self.manifest(&tag).await;
         let (manifest, _) = manifest.map_err(|error| format!("no signature was found: {error}"))?;
         let mut why = "it has no signature".to_owned();
         for layer in manifest.layers.iter().take(MOST_SIGNATURES) {
@@ -188,7 +177,7 @@ impl<'a> Artifact<'a> {
             let Some(signature) = annotations.and_then(|all| all.get(SIGNATURE)) else {
                 continue;
             };
-            let payload = self.layer(layer, LARGEST_PAYLOAD).await;
+            let payload = self.layer(layer, LARGEST_PAYLOAD, MANIFEST).await;
             let payload = payload.map_err(|error| error.to_string())?;
             match key.check_artifact(&payload, signature, digest) {
                 Ok(()) => return Ok(()),
@@ -198,14 +187,48 @@ impl<'a> Artifact<'a> {
         Err(why)
     }
 
-    fn failed(&self, error: OciDistributionError) -> InstallError {
-        registry_fault::of(&self.text, &error)
+    fn failed(&self, error: RegistryError) -> InstallError {
+        registry_fault::of(&self.text, error)
     }
 }
 
-/// Whether a registry is on this machine.
-fn is_this_machine(registry: &str) -> bool {
-    let url = format!("http://{registry}/");
-    url.parse()
-        .is_ok_and(|url| windlass::http::is_this_machine(&url))
+/// What a manifest is asked for by. A digest says it more exactly than a tag beside it.
+fn named(reference: &Reference) -> &str {
+    reference.digest().or(reference.tag()).unwrap_or("latest")
+}
+
+/// The digest of bytes by the algorithm of another one; SHA-256 where that names none.
+fn digest_like(other: &str, bytes: &[u8]) -> String {
+    let (name, algorithm) = match other.split_once(':') {
+        Some(("sha384", _)) => ("sha384", &SHA384),
+        Some(("sha512", _)) => ("sha512", &SHA512),
+        _ => ("sha256", &SHA256),
+    };
+    let mut text = format!("{name}:");
+    for byte in ring::digest::digest(algorithm, bytes).as_ref() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Whether this is a digest as registries write those of layers.
+fn is_digest(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let digits = text.strip_prefix("sha256:");
+    digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(is_digit))
+}
+
+fn read_manifest(bytes: &[u8]) -> Result<OciImageManifest, RegistryError> {
+    let manifest = serde_json::from_slice(bytes)
+        .map_err(|error| RegistryError::not_answer(&error.to_string()))?;
+    match manifest {
+        OciManifest::ImageIndex(_) => Err(RegistryError::List),
+        OciManifest::Image(manifest) if manifest.schema_version == 2 => Ok(manifest),
+        OciManifest::Image(manifest) => {
+            let version = manifest.schema_version;
+            let reason = format!("a manifest of version {version}, not 2");
+            Err(RegistryError::NotAnswer(reason))
+        }
+    }
 }

@@ -13,7 +13,6 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use oci_client::secrets::RegistryAuth;
 use serde::Deserialize;
 use tokio::{io::AsyncWriteExt as _, process::Command, time::timeout};
 use windlass::child;
@@ -33,6 +32,12 @@ const UNKNOWN: &str = "credentials not found";
 
 /// The name that Docker notes beside a token that is exchanged for another one first.
 const TOKEN_NAME: &str = "<token>";
+
+/// Name and password of a person at a registry. Nothing prints it.
+pub(super) struct Login {
+    pub(super) name: String,
+    pub(super) password: String,
+}
 
 /// Docker's file, as far as it is about registries.
 #[derive(Debug, Default, Deserialize)]
@@ -65,14 +70,14 @@ struct Answer {
     secret: String,
 }
 
-/// Name and password for a registry; nobody in particular if none are known.
+/// The login for a registry; nobody in particular if none are known.
 ///
 /// # Errors
 /// [`InstallError::Login`]: what is noted cannot be used. The registry is not asked then.
 pub(super) async fn login(
     registry: &str,
     args: &PluginFetchArgs,
-) -> Result<RegistryAuth, InstallError> {
+) -> Result<Option<Login>, InstallError> {
     let failed = |reason: String| InstallError::Login {
         registry: registry.to_owned(),
         reason,
@@ -82,18 +87,18 @@ pub(super) async fn login(
             .map_err(|error| failed(format!("no password came from standard input: {error}")))?;
         return match password.trim_end_matches(['\r', '\n']) {
             "" => Err(failed("standard input has no password".to_owned())),
-            password => Ok(RegistryAuth::Basic(username.clone(), password.to_owned())),
+            password => Ok(Some(Login {
+                name: username.clone(),
+                password: password.to_owned(),
+            })),
         };
     }
     let Some(file) = docker_file() else {
-        return Ok(RegistryAuth::Anonymous);
+        return Ok(None);
     };
     let config = read(&file).map_err(|reason| failed(format!("{}: {reason}", file.display())))?;
     let known = config.known(registry).await.map_err(&failed)?;
-    Ok(match known {
-        Some((name, password)) => RegistryAuth::Basic(name, password),
-        None => RegistryAuth::Anonymous,
-    })
+    Ok(known.map(|(name, password)| Login { name, password }))
 }
 
 /// Docker's file, if there is a place for one.

@@ -1,5 +1,6 @@
 //! `windlass plugin update`.
 
+use semver::Version;
 use windlass::{
     plugins::{
         GrantFile, InstalledPlugin, LockedComponent, PluginContent, PluginStore, StoreChange,
@@ -12,6 +13,7 @@ use super::{
     authority::{self, CarriedOver},
     beside,
     candidate::Candidate,
+    changed_files::changed_files,
     error::InstallError,
     fetch::{Expected, fetch},
     signature::PublicKey,
@@ -92,12 +94,19 @@ async fn update_one(
             from: source.text(),
         });
     }
+    if !matches!(source, Source::Path(_)) && args.fetch.digest.is_none() {
+        check_not_older(&candidate, there)?;
+    }
     beside::check(&candidate, store, change.lockfile())?;
     let kept = grants.read()?;
     let has = |component: &LockedComponent| kept.components.contains_key(&component.digest);
     let had_something = there.runs_programs || there.components.iter().any(has);
+    let files = match &content {
+        PluginContent::Folder(tree) => changed_files(&store.path(name, there), tree),
+        PluginContent::Component(_) => String::new(),
+    };
     let about = format!(
-        "{}{}  (+ and -: what is different from {}, which is installed)\n",
+        "{}{}{files}  (+ and -: what is different from {}, which is installed)\n",
         title_line(&candidate),
         asked(
             &candidate.plugin.wishes(),
@@ -123,7 +132,7 @@ async fn update_one(
         said.push_str(&carried.said());
     } else {
         authority::grant_nothing(&candidate, grants)?;
-        said.push_str(&format!(", with nothing granted. {}\n", how(&candidate)));
+        said.push_str(&format!(", with nothing granted{}\n", how(&candidate)));
     }
     authority::take_back(&there.components, change.lockfile(), grants)?;
     Ok(format!("{about}{said}"))
@@ -141,9 +150,33 @@ fn same(
         source: source.text(),
         ..there.clone()
     };
+    let store = change.store();
+    let was_intact = store.is_intact(name, there);
     change.install(name, plugin, content)?;
     let (name, digest) = (one_line(name), &there.digest);
-    Ok(format!("{name} is up to date ({digest})\n"))
+    Ok(match was_intact {
+        true => format!("{name} is up to date ({digest})\n"),
+        false => format!(
+            "{name}: its files were changed here, and are as they were installed again ({digest})\n"
+        ),
+    })
+}
+
+/// Whoever sends an old version that was signed, too, may want what was mended since to be open again.
+///
+/// # Errors
+/// [`InstallError::Older`]: both versions are such as can be compared, and the one that is there now is lower.
+fn check_not_older(candidate: &Candidate, there: &InstalledPlugin) -> Result<(), InstallError> {
+    let versions = [&candidate.plugin.version, &there.version].map(|it| Version::parse(it).ok());
+    match versions {
+        [Some(new), Some(old)] if new.cmp_precedence(&old).is_lt() => Err(InstallError::Older {
+            name: candidate.name.clone(),
+            found: candidate.plugin.version.clone(),
+            installed: there.version.clone(),
+            digest: candidate.plugin.digest.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The digest that the new version must have. A file of the web that is not signed must be the one that is known, or the one that

@@ -21,6 +21,7 @@ use crate::cli::{Exit, plugin_args::PluginTestArgs};
 /// # Errors
 /// [`AuthorError`]: it cannot be built, or a test cannot be read or begun.
 pub(super) async fn test(args: &PluginTestArgs) -> Result<(String, Exit), AuthorError> {
+    build::is_there(&args.folder)?;
     let cases = cases(&args.folder.join("tests"), &args.folder)?;
     let component = match &args.component {
         Some(component) => component.clone(),

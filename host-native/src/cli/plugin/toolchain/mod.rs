@@ -4,8 +4,9 @@ mod js;
 mod programs;
 mod python;
 mod rust;
+mod sources;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(in crate::cli) use self::programs::ToolchainError;
 use super::language::Language;
@@ -18,20 +19,57 @@ pub(super) struct Built {
     pub(super) declares: Option<Vec<u8>>,
 }
 
-/// Builds the component of a plugin's folder.
-///
-/// # Errors
-/// [`ToolchainError`]: the tools are missing, or the build fails, which they have said on standard error.
-pub(super) fn component(language: Language, folder: &Path) -> Result<Built, ToolchainError> {
-    let wit = folder.join("sdk/wit");
-    let by_itself = |component| Built {
-        component,
-        declares: None,
-    };
-    match language {
-        Language::Rust => rust::component(folder),
-        Language::Js => js::component(folder, &wit).map(by_itself),
-        Language::Ts => js::component_of_typescript(folder, &wit).map(by_itself),
-        Language::Python => python::component(folder, &wit).map(by_itself),
+/// A plugin's folder whose tools are there.
+pub(super) enum Prepared {
+    Rust(PathBuf),
+    /// JavaScript, or what TypeScript became.
+    Js(js::Module),
+    Python(python::Module),
+}
+
+impl Prepared {
+    /// Looks for the tools of a plugin's folder, and installs those that are missing.
+    ///
+    /// # Errors
+    /// [`ToolchainError`]: they cannot be had, or sources of TypeScript cannot be read, which they have said on standard error.
+    pub(super) fn new(language: Language, folder: &Path) -> Result<Self, ToolchainError> {
+        Ok(match language {
+            Language::Rust => Self::Rust(folder.to_owned()),
+            Language::Js => Self::Js(js::Module::of_javascript(folder)?),
+            Language::Ts => Self::Js(js::Module::of_typescript(folder)?),
+            Language::Python => Self::Python(python::Module::new(folder)?),
+        })
     }
+
+    /// A digest of what the component is built from, if its tools make another one of the same each time: they take an interpreter
+    /// that has begun, with its random numbers. None as well where the digest would not tell all: then it is built.
+    pub(super) fn sources(&self) -> Option<String> {
+        match self {
+            // Cargo knows itself what has changed, and gives the same for the same.
+            Self::Rust(_) => None,
+            Self::Js(module) => module.sources().ok(),
+            Self::Python(module) => module.sources().ok(),
+        }
+    }
+
+    /// Builds the component.
+    ///
+    /// # Errors
+    /// [`ToolchainError`]: the build fails, which the tools have said on standard error.
+    pub(super) fn build(&self) -> Result<Built, ToolchainError> {
+        let by_itself = |component| Built {
+            component,
+            declares: None,
+        };
+        match self {
+            Self::Rust(folder) => rust::component(folder),
+            Self::Js(module) => module.component().map(by_itself),
+            Self::Python(module) => module.component().map(by_itself),
+        }
+    }
+}
+
+/// Where a plugin's folder has the package `windlass:plugin`, and the others in `deps`.
+fn wit(folder: &Path) -> PathBuf {
+    folder.join("sdk/wit")
 }

@@ -27,6 +27,16 @@ pub(in crate::cli) enum ToolchainError {
         /// How it ended.
         status: ExitStatus,
     },
+    /// A program is there and does not do the least thing.
+    #[error("`{program}` does not run: {said} (run `{remedy}`)")]
+    Unusable {
+        /// Its name.
+        program: &'static str,
+        /// What it says of it.
+        said: String,
+        /// The command that mends it.
+        remedy: &'static str,
+    },
     /// The compiler cannot build for WebAssembly.
     #[error("the Rust here cannot build for {target}: run `rustup target add {target}`")]
     NoTarget {

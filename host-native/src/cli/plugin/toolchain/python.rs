@@ -1,13 +1,17 @@
 //! Python: componentize-py puts the modules and CPython into one component. Its WASI stays, so that `open()` works.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
 use windlass::child;
 
-use super::programs::{ToolchainError, run};
+use super::{
+    programs::{ToolchainError, run},
+    sources::Sources,
+    wit,
+};
 
 /// Names the program componentize-py when it is not to be installed in the plugin's folder.
 const CHOSEN: &str = "WINDLASS_COMPONENTIZE_PY";
@@ -15,30 +19,58 @@ const CHOSEN: &str = "WINDLASS_COMPONENTIZE_PY";
 /// What an author without it has to do.
 const REMEDY: &str = "install Python 3.10 or newer with `venv` (https://python.org)";
 
-/// The component of the module `app` in a folder, with the modules in `sdk`, without its declaration. `wit` has the package
-/// `windlass:plugin`, and the others in `deps`. What `requirements.txt` lists is installed into `.venv` if that is missing, which
-/// needs PyPI.
-///
-/// # Errors
-/// [`ToolchainError`]: Python is missing, or a step failed, which has said why on standard error.
-pub(super) fn component(folder: &Path, wit: &Path) -> Result<Vec<u8>, ToolchainError> {
-    let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
-    let component = output.path().join("component.wasm");
-    let mut componentize = child::command(installed(folder)?);
-    componentize
-        .current_dir(folder)
-        // What is listed for the build alone is no part of the plugin.
-        .env_remove("VIRTUAL_ENV")
-        .arg("--quiet")
-        .arg("--wit-path")
-        .arg(wit)
-        .args(["--world", "authored", "componentize"])
-        .args(["--python-path", ".", "--python-path", "sdk"])
-        .arg("--output")
-        .arg(&component)
-        .arg("app");
-    run(&mut componentize, REMEDY)?;
-    fs::read(&component).map_err(ToolchainError::at(component))
+/// The module `app` in a folder, with the modules in `sdk`, and the program that makes a component of them.
+pub(in crate::cli::plugin) struct Module {
+    folder: PathBuf,
+    componentize: PathBuf,
+}
+
+impl Module {
+    /// What `requirements.txt` lists is installed into `.venv` if that is missing, which needs PyPI.
+    ///
+    /// # Errors
+    /// [`ToolchainError`]: Python is missing, or a step failed, which has said why on standard error.
+    pub(super) fn new(folder: &Path) -> Result<Self, ToolchainError> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            componentize: installed(folder)?,
+        })
+    }
+
+    /// A digest of what the component is made from. componentize-py has no way to be given the seed of CPython's hashes, by which
+    /// all of its memory is in another order in each component.
+    ///
+    /// # Errors
+    /// The error of the operating system, or there is more than a digest tells.
+    pub(super) fn sources(&self) -> io::Result<String> {
+        let sources = Sources::in_folder(&self.folder, "componentize-py")?;
+        let sources = sources.and_program(&self.componentize)?.and_all()?;
+        Ok(sources.digest())
+    }
+
+    /// The component without its declaration.
+    ///
+    /// # Errors
+    /// [`ToolchainError`]: a step failed, which has said why on standard error.
+    pub(super) fn component(&self) -> Result<Vec<u8>, ToolchainError> {
+        let output = tempfile::tempdir().map_err(ToolchainError::at(env::temp_dir()))?;
+        let component = output.path().join("component.wasm");
+        let mut componentize = child::command(&self.componentize);
+        componentize
+            .current_dir(&self.folder)
+            // What is listed for the build alone is no part of the plugin.
+            .env_remove("VIRTUAL_ENV")
+            .arg("--quiet")
+            .arg("--wit-path")
+            .arg(wit(&self.folder))
+            .args(["--world", "authored", "componentize"])
+            .args(["--python-path", ".", "--python-path", "sdk"])
+            .arg("--output")
+            .arg(&component)
+            .arg("app");
+        run(&mut componentize, REMEDY)?;
+        fs::read(&component).map_err(ToolchainError::at(component))
+    }
 }
 
 /// The program, installed if it is missing.

@@ -7,7 +7,7 @@ use std::{
     env, fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{ExitStatus, Stdio},
 };
 
 use serde::Deserialize;
@@ -48,12 +48,29 @@ fn toolchain() -> Result<Option<String>, ToolchainError> {
         source,
         remedy: REMEDY,
     })?;
+    // It knows the target wherever it runs at all: rustup, which may be in its place, has nothing to run then.
+    if !output.status.success() {
+        return Err(ToolchainError::Unusable {
+            program: "rustc",
+            said: first_line(&output.stderr, output.status),
+            remedy: "rustup default stable",
+        });
+    }
     let directory = String::from_utf8_lossy(&output.stdout);
-    let is_there = output.status.success()
-        && fs::read_dir(directory.trim()).is_ok_and(|mut entries| entries.next().is_some());
+    let is_there = fs::read_dir(directory.trim()).is_ok_and(|mut entries| entries.next().is_some());
     match is_there {
         true => Ok(None),
         false => Err(ToolchainError::NoTarget { target: TARGET }),
+    }
+}
+
+/// The first line of what a program said of its failure, or else how it ended.
+fn first_line(said: &[u8], status: ExitStatus) -> String {
+    let said = String::from_utf8_lossy(said);
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    match lines.next() {
+        Some(line) => line.strip_prefix("error: ").unwrap_or(line).to_owned(),
+        None => status.to_string(),
     }
 }
 
