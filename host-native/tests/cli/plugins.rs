@@ -216,7 +216,7 @@ fn conf_3_a_plugin_that_cannot_be_loaded_starts_nothing() {
     let link = plugins.join("linked/components/policy.wasm");
     std::os::unix::fs::symlink("../../policy.wasm", link).unwrap();
     for (plugin, reason) in [
-        ("plugins/gone", "No such file"),
+        ("plugins/gone", "no such file or folder: check the path"),
         ("plugins/linked", "leads out of the plugin's folder"),
         ("plugins/lint", "`A b` is no name of a plugin"),
         ("plugins/notes.txt", "neither a folder nor a component"),
