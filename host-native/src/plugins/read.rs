@@ -1,7 +1,9 @@
 //! Reads a component without running it: what it declares, imports and exports.
 
+use std::mem;
+
 use serde::{Deserialize, de::DeserializeOwned};
-use wasmparser::{ComponentTypeRef, Parser, Payload};
+use wasmparser::{Chunk, ComponentTypeRef, Parser, Payload};
 use windlass_core::schema::Schema;
 use windlass_engine::plugin;
 
@@ -157,15 +159,33 @@ fn check_offered(tool: &DeclaredTool) -> Result<(), LoadFault> {
 /// checks the types later.
 fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFault> {
     let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
-    let mut depth = 0_u32;
+    let cut_off = || LoadFault::Damaged("it ends in the middle of a section".to_owned());
     let mut exported = Vec::new();
     let mut imported = Vec::new();
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(damaged)? {
+    let (mut parser, mut around) = (Parser::new(0), Vec::new());
+    let mut rest = bytes;
+    loop {
+        let Chunk::Parsed { consumed, payload } = parser.parse(rest, true).map_err(damaged)? else {
+            return Err(cut_off());
+        };
+        rest = rest.get(consumed..).ok_or_else(cut_off)?;
+        match payload {
+            // What functions do is looked at when they are compiled; there are thousands, and this is read at each start.
+            Payload::CodeSectionStart { size, .. } => {
+                parser.skip_section();
+                let size = usize::try_from(size).map_err(|_| cut_off())?;
+                rest = rest.get(size..).ok_or_else(cut_off)?;
+            }
             // Nested components see only what the outer one passes on.
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth = depth.saturating_sub(1),
-            Payload::ComponentImportSection(imports) if depth == 0 => {
+            Payload::ModuleSection { parser: inner, .. }
+            | Payload::ComponentSection { parser: inner, .. } => {
+                around.push(mem::replace(&mut parser, inner));
+            }
+            Payload::End(_) => match around.pop() {
+                Some(outer) => parser = outer,
+                None => return Ok((imported, exported)),
+            },
+            Payload::ComponentImportSection(imports) if around.is_empty() => {
                 for import in imports {
                     let import = import.map_err(damaged)?;
                     if matches!(import.ty, ComponentTypeRef::Type(_)) {
@@ -184,7 +204,7 @@ fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFaul
                     imported.push(name.to_owned());
                 }
             }
-            Payload::ComponentExportSection(exports) if depth == 0 => {
+            Payload::ComponentExportSection(exports) if around.is_empty() => {
                 for export in exports {
                     exported.push(export.map_err(damaged)?.name.name.to_owned());
                 }
@@ -192,5 +212,4 @@ fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFaul
             _ => {}
         }
     }
-    Ok((imported, exported))
 }

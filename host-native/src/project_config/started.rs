@@ -5,7 +5,10 @@
 //! folder in which the command may work. What a program reads beyond its words (modules, its own settings, other
 //! scripts) is not detected.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use windlass_core::permission::CONFIGURATION_FOLDERS;
 use windlass_engine::settings::changes_programs;
@@ -103,6 +106,8 @@ impl<'a> Words<'a> {
         variables: impl Iterator<Item = (String, String)>,
     ) -> Vec<PathBuf> {
         let mut places = Vec::new();
+        // Many variables name one file, such as that of the authorities to trust: it is looked up once.
+        let mut named: BTreeSet<(String, bool)> = BTreeSet::new();
         for (name, value) in variables {
             if name.starts_with("XDG_CONFIG_") {
                 for folder in std::env::split_paths(&value) {
@@ -114,18 +119,17 @@ impl<'a> Words<'a> {
                 places.extend(protected.iter().flat_map(|place| self.inside(place)));
             } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name) {
                 let is_folder = HOLDS_SETTINGS.contains(&name.as_str());
-                for piece in words(&value)
-                    .iter()
-                    .chain([&value])
-                    .flat_map(|it| pieces(it))
-                {
-                    let path = self.first().join(piece);
-                    // A text with `:` or `=` is rarely a path: `http://proxy:3128`, `unix:path=/run/bus`.
-                    let may_be_one = !piece.contains([':', '=']) || path.exists();
-                    if is_folder || !path.is_dir() && looks_like_a_file(piece) && may_be_one {
-                        places.extend(self.inside(&path));
-                    }
-                }
+                let words = words(&value);
+                let pieces = words.iter().chain([&value]).flat_map(|it| pieces(it));
+                named.extend(pieces.map(|piece| (piece.to_owned(), is_folder)));
+            }
+        }
+        for (piece, is_folder) in named {
+            let path = self.first().join(&piece);
+            // A text with `:` or `=` is rarely a path: `http://proxy:3128`, `unix:path=/run/bus`.
+            let may_be_one = || !piece.contains([':', '=']) || path.exists();
+            if is_folder || looks_like_a_file(&piece) && !path.is_dir() && may_be_one() {
+                places.extend(self.inside(&path));
             }
         }
         places
