@@ -5,7 +5,8 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use nix::sys::{
@@ -22,6 +23,8 @@ use crate::{
 
 const ROUNDS: usize = 9;
 const TURNS: usize = 50;
+/// How long nothing runs before an engine is started.
+const QUIET: Duration = Duration::from_millis(200);
 /// Engines that run at once, each with a session that waits for its person.
 const CROWD: usize = 100;
 
@@ -92,6 +95,8 @@ fn remember(cpu: &mut Vec<f64>, report: Report) -> f64 {
 fn first_request_ms(program: &Path, server: &BenchServer, cache: &Path) -> f64 {
     let world = World::new(cache);
     server.take_gaps();
+    // What the engine before left to be cleared away, such as its threads and memory, is not what this one costs.
+    thread::sleep(QUIET);
     let begun = Instant::now();
     let engine = Engine::start(program, &server.url, &world);
     let arrived = server.first_request();
