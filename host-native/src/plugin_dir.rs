@@ -15,8 +15,7 @@ use windlass_engine::{
 
 use crate::{
     plugins::{
-        ComponentGrant, Declaration, DeclaredHookKind, GrantedComponent, InspectError,
-        InspectedComponent, KeptGrants,
+        ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent, KeptGrants,
     },
     regular::{self, Link},
     text_path::text_path,
@@ -289,9 +288,8 @@ impl PluginOnDisk {
 
     /// Whether one of its components judges calls.
     pub(crate) fn judges(&self) -> bool {
-        let components = self.components.iter();
-        let mut hooks = components.flat_map(|component| &component.declaration().hooks);
-        hooks.any(|hook| hook.kind == DeclaredHookKind::Judge)
+        let mut components = self.components.iter();
+        components.any(|component| component.declaration().judges())
     }
 
     /// The names of its tools.

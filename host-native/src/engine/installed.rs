@@ -47,13 +47,13 @@ impl Installed {
                 Ok(plugin) => plugin.judges,
                 Err(not_loaded) => not_loaded.judges,
             };
-            let mut left_out = |fault: String| faults.push(LeftOut { fault, judges });
             if let Some(is_judge_named) = named.get(&name) {
                 if judges && !is_judge_named {
-                    left_out(format!(
+                    let fault = format!(
                         "the installed plugin {name} judges calls, and the plugin that was named with its name does not: {}",
                         ways(&name)
-                    ));
+                    );
+                    faults.push(LeftOut { fault, judges });
                 }
                 continue;
             }
@@ -65,25 +65,15 @@ impl Installed {
                     let (fault, judges) = (changed(&plugin), false);
                     faults.push(LeftOut { fault, judges });
                 }
-                read(&plugin, grants, folder)
+                with_tools_of_its_own(read(&plugin, grants, folder)?, &tools)
             });
-            let mut left_out = |fault: String| faults.push(LeftOut { fault, judges });
-            let read = match read {
-                Ok(read) => read,
-                Err(fault) => {
-                    left_out(fault);
-                    continue;
+            match read {
+                Ok(read) => {
+                    tools.extend(read.tools().map(str::to_owned));
+                    plugins.push(read);
                 }
-            };
-            if let Some(tool) = read.tools().find(|tool| tools.contains(*tool)) {
-                left_out(format!(
-                    "the installed plugin {name} has a tool {tool}, which another plugin has already: {}",
-                    ways(&name)
-                ));
-                continue;
+                Err(fault) => faults.push(LeftOut { fault, judges }),
             }
-            tools.extend(read.tools().map(str::to_owned));
-            plugins.push(read);
         }
         faults
     }
@@ -122,6 +112,21 @@ fn read(
     let name = &plugin.name;
     PluginOnDisk::installed(&plugin.path, plugin.granted(grants), name, folder)
         .map_err(|fault| remedy(name, &fault))
+}
+
+/// The plugin, if none of these tools has the name of one of its own.
+fn with_tools_of_its_own(
+    plugin: PluginOnDisk,
+    tools: &BTreeSet<String>,
+) -> Result<PluginOnDisk, String> {
+    let name = &plugin.info.name;
+    if let Some(tool) = plugin.tools().find(|tool| tools.contains(*tool)) {
+        return Err(format!(
+            "the installed plugin {name} has a tool {tool}, which another plugin has already: {}",
+            ways(name)
+        ));
+    }
+    Ok(plugin)
 }
 
 /// What is said of a folder that somebody changed. A person agreed to what was installed, not to what is there.

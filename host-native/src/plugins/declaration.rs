@@ -11,7 +11,7 @@ use windlass_core::{
 
 use super::{
     asked::{self, AskedFault, DeclaredSecret},
-    declared_hook::DeclaredHook,
+    declared_hook::{DeclaredHook, DeclaredHookKind},
     limits::{CallLimits, DeclaredLimits},
     origin::OriginMethods,
     role::{self, DeclaredDirectory},
@@ -43,6 +43,14 @@ pub struct Declaration {
     /// How long an instance of it lasts that its tools run in.
     #[serde(default)]
     pub instance: InstanceScope,
+}
+
+impl Declaration {
+    /// Whether one of its hooks judges calls.
+    pub(crate) fn judges(&self) -> bool {
+        let mut hooks = self.hooks.iter();
+        hooks.any(|hook| hook.kind == DeclaredHookKind::Judge)
+    }
 }
 
 /// How long an instance lasts that the tools of a component run in. Hooks have a fresh one for each run.

@@ -10,7 +10,7 @@ use super::{
     consent::{self, Shown},
     directories,
     error::AuthorError,
-    grant_change::{added, is_anything_named},
+    grant_change::{WORKSPACE, added, has_directory, is_anything_named},
 };
 use crate::cli::{
     plain::one_line,
@@ -68,14 +68,10 @@ pub(super) fn grant(
         })?;
     let granted = KeptGrant::of(inspection, grant);
     text.push_str(&changed(before.map(|before| &before.grant), &granted.grant));
-    let has_workspace = |grant: &ComponentGrant| {
-        let mut roots = grant.directories.roots().iter();
-        roots.any(|root| root.path.is_empty())
-    };
     let had_workspace = before.is_none()
         && !installed.contains(digest)
         && declaration.grants.filesystem.access().is_some();
-    if had_workspace && !has_workspace(&granted.grant) {
+    if had_workspace && !has_directory(&granted.grant, WORKSPACE) {
         text.push_str(
             "  - the workspace, which a component that is loaded by its path has until it is granted something (--workspace=read or --workspace=write keeps it)\n",
         );

@@ -11,7 +11,7 @@ use super::{directories, error::AuthorError};
 use crate::cli::plugin_args::{NamedGrantArgs, PluginRevokeArgs, RememberedScope, WorkspaceAccess};
 
 /// The path of the workspace in a grant.
-const WORKSPACE: &str = "";
+pub(super) const WORKSPACE: &str = "";
 
 /// Whether the arguments name anything.
 pub(super) fn is_anything_named(args: &NamedGrantArgs) -> bool {
@@ -77,6 +77,12 @@ pub(super) fn added(
     })
 }
 
+/// Whether a directory without a role is granted.
+pub(super) fn has_directory(grant: &ComponentGrant, path: &str) -> bool {
+    let mut roots = grant.directories.roots().iter();
+    roots.any(|root| root.path == path)
+}
+
 /// Whether the arguments name a part of a grant.
 pub(super) fn is_part_named(args: &PluginRevokeArgs) -> bool {
     let lists = [
@@ -99,12 +105,8 @@ pub(super) fn without(
     let mut grant = grant;
     let not_granted =
         |flag: &str| AuthorError::Grant(format!("`{flag}` is not granted: nothing was changed"));
-    let has = |grant: &ComponentGrant, path: &str| {
-        let mut roots = grant.directories.roots().iter();
-        roots.any(|root| root.path == path)
-    };
     if args.workspace {
-        if !has(&grant, WORKSPACE) {
+        if !has_directory(&grant, WORKSPACE) {
             return Err(not_granted("--workspace"));
         }
         grant.directories = with_directory(&grant.directories, WORKSPACE, None);
@@ -118,7 +120,7 @@ pub(super) fn without(
         let real = std::fs::canonicalize(named);
         let paths = [written, real].into_iter().flatten();
         let mut paths = paths.map(|path| path.to_string_lossy().into_owned());
-        let Some(path) = paths.find(|path| has(&grant, path)) else {
+        let Some(path) = paths.find(|path| has_directory(&grant, path)) else {
             return Err(not_granted(&format!("--dir {named}")));
         };
         grant.directories = with_directory(&grant.directories, &path, None);

@@ -14,7 +14,7 @@ use super::{
 use crate::plugins::{
     code::InstalledComponent,
     declaration::Declaration,
-    declared_hook::{DeclaredHook, DeclaredHookKind},
+    declared_hook::DeclaredHookKind,
     kept_grants::KeptGrants,
     load_fault::{LoadError, LoadFault},
     read::{checked, declared},
@@ -72,7 +72,7 @@ impl PluginStore {
             return Ok(SessionPlugins::new());
         };
         match serde_json::from_slice::<Locked<'_, Declaration>>(&text) {
-            Ok(locked) => self.of_session(locked, checked, |it| it.hooks.iter().any(is_judge)),
+            Ok(locked) => self.of_session(locked, checked, Declaration::judges),
             // Where one declaration cannot be read, the others can.
             Err(_) => match serde_json::from_slice::<Locked<'_, RawJson>>(&text) {
                 Ok(locked) => self.of_session(locked, |it| declared(it.get()), may_judge),
@@ -124,10 +124,6 @@ impl PluginStore {
         });
         plugins.collect()
     }
-}
-
-fn is_judge(hook: &DeclaredHook) -> bool {
-    hook.kind == DeclaredHookKind::Judge
 }
 
 /// Whether a declaration that cannot be read may be that of a judge.
