@@ -15,14 +15,12 @@ use windlass_engine::{
 
 use crate::{
     plugins::{
-        ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent, KeptGrants,
+        ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent,
+        KeptGrants, is_component_file,
     },
     regular::{self, Link},
     text_path::text_path,
 };
-
-/// The extension of component files.
-const COMPONENT: &str = "wasm";
 
 /// A plugin that is loaded.
 #[derive(Debug)]
@@ -152,7 +150,7 @@ impl PluginOnDisk {
         };
         if real.is_file() {
             let stem = real.file_stem().unwrap_or_default().to_string_lossy();
-            if !is_component(&real) {
+            if !is_component_file(&real) {
                 return Err(fault(
                     "it is neither a folder nor a component (.wasm)".to_owned(),
                 ));
@@ -330,11 +328,6 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
     Ok(checked)
 }
 
-fn is_component(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case(COMPONENT))
-}
-
 /// The component files of a plugin's folder, sorted by name.
 fn components(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder.join("components")) {
@@ -345,7 +338,7 @@ fn components(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if !is_component(&path) {
+        if !is_component_file(&path) {
             continue;
         }
         let real = fs::canonicalize(&path)?;

@@ -34,6 +34,13 @@ pub enum InspectError {
     Fault(#[from] LoadFault),
 }
 
+/// Whether the name of a file is one of a component.
+#[must_use]
+pub fn is_component_file(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"))
+}
+
 impl InspectedComponent {
     /// Reads and inspects a component file: a regular one, of at most 128 MiB; nothing is waited for. A link leads to its file.
     ///

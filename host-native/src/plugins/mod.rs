@@ -78,7 +78,7 @@ pub use declared_hook::{DeclaredHook, DeclaredHookKind, HookFault};
 pub use grant::{ComponentGrant, GrantError};
 pub(crate) use hook::{HookTerms, PluginHook};
 pub use inspect::Inspection;
-pub use inspected::{InspectError, InspectedComponent};
+pub use inspected::{InspectError, InspectedComponent, is_component_file};
 pub use installed::{
     GrantedComponent, InstalledPlugin, LockedComponent, Lockfile, PluginContent, PluginStore,
     PluginTree, StoreChange, StoreError, TreeError, TreeFile,

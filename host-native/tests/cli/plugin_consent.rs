@@ -265,7 +265,7 @@ fn card_5_a_plugin_is_installed_by_a_yes_at_the_terminal_and_by_nothing_else() {
             assert!(shown.contains(words), "{words}: {shown}");
         }
         terminal.type_in(no);
-        terminal.wait_for("nothing was changed");
+        terminal.wait_for("you said no");
         assert_eq!(terminal.exit_code(), Some(3), "{no:?}");
         assert_eq!(kept(&windlass), before, "{no:?}");
     }

@@ -33,11 +33,7 @@ pub(super) fn check(args: &PluginCheckArgs) -> Result<(Report, Exit), StartError
         return Ok(match check_folder(&args.file) {
             Ok(folder) if args.json => (Report::of_json(&folder_as_json(&folder)), Exit::Done),
             Ok(folder) => (folder_as_text(&folder), Exit::Done),
-            // As an error of an installation it says that nothing was installed, which nobody expects here.
-            Err(fault) => refused(
-                args,
-                &fault.to_string().replace(". Nothing was installed", ""),
-            ),
+            Err(fault) => refused(args, &fault.to_string()),
         });
     }
     let component = match InspectedComponent::read(&args.file) {

@@ -88,7 +88,7 @@ pub(crate) enum AuthorError {
     )]
     NobodyToAsk,
     /// The person said no, or nothing.
-    #[error("nothing was changed")]
+    #[error("you said no")]
     Declined,
     /// A component cannot be read.
     #[error("`{}`: {error}", .path.display())]

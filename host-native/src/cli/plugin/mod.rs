@@ -46,13 +46,17 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
             let (text, exit) = test::test(&args).await?;
             (text.into(), exit)
         }
-        PluginCommand::Add(args) => (install::add(&args).await?.into(), Exit::Done),
+        PluginCommand::Add(args) => {
+            let added = install::add(&args).await;
+            (added.map_err(nothing_was("installed"))?.into(), Exit::Done)
+        }
         PluginCommand::Inspect(args) => {
             let text = install::inspect(&args)?;
             (said(text, args.json), Exit::Done)
         }
         PluginCommand::Update(args) => {
-            let (text, exit) = install::update(&args).await?;
+            let updated = install::update(&args).await;
+            let (text, exit) = updated.map_err(nothing_was("changed"))?;
             (text.into(), exit)
         }
         PluginCommand::Remove(args) => (install::remove(&args)?.into(), Exit::Done),
@@ -68,6 +72,11 @@ pub(crate) async fn plugin(command: PluginCommand) -> Result<Exit, StartError> {
         Ok(()) => exit,
         Err(_) => Exit::PipeClosed,
     })
+}
+
+/// The error, and what it means for what is installed.
+fn nothing_was(changed: &'static str) -> impl FnOnce(install::InstallError) -> StartError {
+    move |error| StartError::Unable(format!("{error}. Nothing was {changed}"))
 }
 
 fn said(text: String, is_json: bool) -> Report {

@@ -45,7 +45,7 @@ impl Asked {
         let asked: Vec<DeclaredDirectory> = asked.cloned().collect();
         if let Some(text) = directories::without_role(named, &asked) {
             return Err(AuthorError::Grant(format!(
-                "`--dir {text}` names no role that the plugin declares: write `--dir ROLE=PATH`. Nothing was installed"
+                "`--dir {text}` names no role that the plugin declares: write `--dir ROLE=PATH`"
             ))
             .into());
         }

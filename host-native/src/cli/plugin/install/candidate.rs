@@ -1,12 +1,12 @@
 //! What a plugin is that is to be installed: its name, what it declares, and what it asks for.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use bytes::Bytes;
 use serde::Deserialize;
 use windlass::plugins::{
     DeclaredTool, InspectedComponent, Inspection, InstalledPlugin, LoadFault, LockedComponent,
-    PluginContent, PluginTree,
+    PluginContent, PluginTree, is_component_file,
 };
 use windlass_core::RawJson;
 use windlass_engine::{
@@ -118,12 +118,6 @@ impl Candidate {
     }
 
     fn read_folder(&mut self, tree: &PluginTree, source: &Source) -> Result<(), InstallError> {
-        let is_component = |file: &str| {
-            let name = file.strip_prefix("components/");
-            let extension = name.and_then(|name| name.rsplit_once('.'));
-            name.is_some_and(|name| !name.contains('/'))
-                && extension.is_some_and(|(_, end)| end.eq_ignore_ascii_case("wasm"))
-        };
         let files = tree.files();
         let has_manifest = files.contains_key(MANIFEST);
         let is_in = |file: &str, place: &str| {
@@ -166,6 +160,12 @@ impl Candidate {
 #[derive(Default, Deserialize)]
 struct Manifest {
     version: Option<String>,
+}
+
+/// Whether a file of a folder is one of its components: one that lies in `components/` itself.
+fn is_component(file: &str) -> bool {
+    let file = Path::new(file);
+    file.parent() == Some(Path::new("components")) && is_component_file(file)
 }
 
 /// The version that a manifest names, if it does.

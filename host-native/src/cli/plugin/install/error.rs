@@ -29,17 +29,17 @@ pub(crate) enum InstallError {
         error: io::Error,
     },
     /// A folder cannot be installed.
-    #[error("{0}. Nothing was installed")]
+    #[error("{0}")]
     Folder(#[from] TreeError),
     /// A file could not be downloaded.
     #[error(transparent)]
     Download(#[from] DownloadError),
     /// A registry cannot be spoken to.
-    #[error("{0}. Nothing was installed")]
+    #[error("{0}")]
     Endpoint(#[from] EndpointError),
     /// What is there is something else.
     #[error(
-        "{source_text} has the digest {found}, not {expected}: nothing was installed. It is another file than the one that was meant. Ask its author, by another way than this one, which digest is right: a new version has its own, to be named with --digest"
+        "{source_text} has the digest {found}, not {expected}. It is another file than the one that was meant. Ask its author, by another way than this one, which digest is right: a new version has its own, to be named with --digest"
     )]
     Digest {
         /// Where it is.
@@ -58,14 +58,14 @@ pub(crate) enum InstallError {
     #[error("`{0}` is no digest: write sha256: and 64 hexadecimal digits, or the digits alone")]
     NotDigest(String),
     /// A component would not be loaded.
-    #[error("{0} cannot be installed: {1}. Nothing was installed: {remedy}", remedy = remedy(.1))]
+    #[error("{0} cannot be installed: {1}: {remedy}", remedy = remedy(.1))]
     Refused(String, LoadFault),
     /// A folder is no plugin.
-    #[error("{0}. Nothing was installed")]
+    #[error("{0}")]
     Plugin(#[from] PluginError),
     /// A folder has nothing that could be installed.
     #[error(
-        "{folder} is no plugin: it has neither a .claude-plugin/plugin.json nor any of {places}. Nothing was installed"
+        "{folder} is no plugin: it has neither a .claude-plugin/plugin.json nor any of {places}"
     )]
     NotPlugin {
         /// The folder.
@@ -75,7 +75,7 @@ pub(crate) enum InstallError {
     },
     /// A folder has a version that cannot be shown on a line.
     #[error(
-        "the version `{0}` in .claude-plugin/plugin.json is not made of 1 to {LONGEST_VERSION} visible ASCII characters: its author has to change it. Nothing was installed"
+        "the version `{0}` in .claude-plugin/plugin.json is not made of 1 to {LONGEST_VERSION} visible ASCII characters: its author has to change it"
     )]
     Version(String),
     /// A plugin has this name.
@@ -92,7 +92,7 @@ pub(crate) enum InstallError {
     },
     /// Another plugin has such a tool.
     #[error(
-        "it has the tool {tool}, which the installed plugin {plugin} has already: nothing was installed. `windlass plugin remove {plugin}` makes room"
+        "it has the tool {tool}, which the installed plugin {plugin} has already. `windlass plugin remove {plugin}` makes room"
     )]
     Tool {
         /// The tool.
@@ -102,7 +102,7 @@ pub(crate) enum InstallError {
     },
     /// A component of another plugin has such a name.
     #[error(
-        "{name} is the name of the installed plugin {plugin} or of a component of it: what is granted to one could not be told from what is granted to the other. Nothing was installed. `windlass plugin remove {plugin}` makes room"
+        "{name} is the name of the installed plugin {plugin} or of a component of it: what is granted to one could not be told from what is granted to the other. `windlass plugin remove {plugin}` makes room"
     )]
     Component {
         /// The name.
@@ -112,7 +112,7 @@ pub(crate) enum InstallError {
     },
     /// Two components of a folder have such a name.
     #[error(
-        "{component} declares the name {name}, which another component of the plugin declares already: what is granted to one could not be told from what is granted to the other. Nothing was installed: remove the file that is not wanted, such as an older build, or have its author name it otherwise"
+        "{component} declares the name {name}, which another component of the plugin declares already: what is granted to one could not be told from what is granted to the other: remove the file that is not wanted, such as an older build, or have its author name it otherwise"
     )]
     ComponentTwice {
         /// The name.
@@ -122,7 +122,7 @@ pub(crate) enum InstallError {
     },
     /// Two components of a folder have such a tool.
     #[error(
-        "{component} has the tool {tool}, which another component of the plugin has already, so no session would load it: remove the file that is not wanted, such as an older build. Nothing was installed"
+        "{component} has the tool {tool}, which another component of the plugin has already, so no session would load it: remove the file that is not wanted, such as an older build"
     )]
     ToolTwice {
         /// The tool.
@@ -132,7 +132,7 @@ pub(crate) enum InstallError {
     },
     /// An update is another plugin.
     #[error(
-        "{from} is the plugin {found} now, not {name}: nothing was changed. `windlass plugin add` installs it beside"
+        "{from} is the plugin {found} now, not {name}. `windlass plugin add` installs it beside"
     )]
     Renamed {
         /// The installed plugin.
@@ -144,7 +144,7 @@ pub(crate) enum InstallError {
     },
     /// An update would go back.
     #[error(
-        "{name} is {found} there now, older than {installed}, which is installed: nothing was changed. An old version may have faults that were mended since; --digest {digest} installs it all the same"
+        "{name} is {found} there now, older than {installed}, which is installed. An old version may have faults that were mended since; --digest {digest} installs it all the same"
     )]
     Older {
         /// The plugin.
@@ -186,9 +186,7 @@ pub(crate) enum InstallError {
     #[error("{0} has neither hooks nor MCP servers that would run with your rights")]
     NoPrograms(String),
     /// What should not run any more does not run.
-    #[error(
-        "`--programs` is not granted to {0}, whose hooks and servers do not run: nothing was changed"
-    )]
+    #[error("`--programs` is not granted to {0}, whose hooks and servers do not run")]
     NotRunning(String),
     /// A key is none.
     #[error(
@@ -196,7 +194,7 @@ pub(crate) enum InstallError {
     )]
     Key(String),
     /// A signature is missing, or not that of the key.
-    #[error("{source_text} is not signed by the key {key}: {reason}. Nothing was installed")]
+    #[error("{source_text} is not signed by the key {key}: {reason}")]
     Signature {
         /// What should be signed.
         source_text: String,
@@ -206,7 +204,7 @@ pub(crate) enum InstallError {
         reason: String,
     },
     /// A registry cannot be used.
-    #[error("{source_text}: {reason}. Nothing was installed")]
+    #[error("{source_text}: {reason}")]
     Registry {
         /// The artifact.
         source_text: String,
@@ -214,7 +212,7 @@ pub(crate) enum InstallError {
         reason: String,
     },
     /// What is known of a person at a registry cannot be used.
-    #[error("the login for {registry}: {reason}. Nothing was installed")]
+    #[error("the login for {registry}: {reason}")]
     Login {
         /// The registry.
         registry: String,
@@ -222,12 +220,10 @@ pub(crate) enum InstallError {
         reason: String,
     },
     /// A registry has something else.
-    #[error("{0} is no plugin: {1}. Nothing was installed")]
+    #[error("{0} is no plugin: {1}")]
     Artifact(String, String),
     /// What is granted is not asked for.
-    #[error(
-        "{0}. Nothing was changed: grant what it asks for, and no more (`windlass plugin check` says what that is)"
-    )]
+    #[error("{0}: grant what it asks for, and no more (`windlass plugin check` says what that is)")]
     Grant(#[from] GrantError),
     /// It takes a person.
     #[error(transparent)]
