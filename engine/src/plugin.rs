@@ -76,6 +76,9 @@ pub const PLACES: [&str; 7] = [
     "components",
 ];
 
+/// The files from which the build of a component starts, one for each language.
+pub const SOURCES: [&str; 3] = ["Cargo.toml", "package.json", "app.py"];
+
 impl Plugin {
     /// Reads a plugin's folder. With `components_only`, nothing that runs with the rights of the user is read.
     ///

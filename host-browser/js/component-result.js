@@ -13,7 +13,15 @@ const MOST_OBSERVATIONS = 10_000;
 const MAX_DEPTH = 100;
 
 /** Formats of images that the Messages API takes. */
-const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const IMAGES = {
+  'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  'image/jpeg': [0xff, 0xd8, 0xff],
+  'image/gif': [0x47, 0x49, 0x46, 0x38],
+  'image/webp': [0x52, 0x49, 0x46, 0x46],
+};
+
+/** The largest image in bytes: the Messages API takes 5 MB of base64. A larger one would be refused with each further request. */
+const LARGEST_IMAGE = 3_750_000;
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -107,8 +115,11 @@ function depthOf(json) {
 }
 
 function checkBlock({ tag, val }) {
-  if (tag === 'text' || MEDIA_TYPES.includes(val.mediaType)) return;
-  throw malformed('image', `of the unknown type ${JSON.stringify(shown(val.mediaType))}`);
+  if (tag === 'text') return;
+  const { mediaType, data } = val;
+  if (!Object.hasOwn(IMAGES, mediaType)) throw malformed('image', `of the unknown type ${JSON.stringify(shown(mediaType))}`);
+  if (!IMAGES[mediaType].every((byte, at) => data[at] === byte)) throw malformed('image', `not of the type ${mediaType}, as it says`);
+  within('image', data.length, 'bytes', LARGEST_IMAGE);
 }
 
 function checkObservation({ digest }) {

@@ -7,21 +7,20 @@
 mod clock;
 mod hooks;
 mod messages;
-mod session_runners;
-mod session_shares;
 mod tools;
 mod transport;
 mod worktree;
 
 use std::{collections::BTreeMap, fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
+use crate::session_shares::SharesBySession;
 use futures_util::{
     FutureExt, Stream,
     future::BoxFuture,
     stream::{self, BoxStream, StreamExt},
 };
 use windlass_core::{
-    EffectId, Host, HostError, Input, Machine, Message, Millis, Now,
+    EffectId, Host, HostError, Input, Machine, Message, Millis, Now, SessionId,
     effect::{
         Answer, Effect, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
         ResolvePath, ResolvedPath,
@@ -33,13 +32,10 @@ use windlass_core::{
 };
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::session_runners::for_session;
 pub(crate) use self::tools::panic_text;
 pub(crate) use self::worktree::{GitWorktrees, WorktreesToRemove};
-pub use self::{
-    hooks::RunHook, messages::MessageSink, session_shares::SessionShares, tools::RunTool,
-    transport::Transport,
-};
+pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
+pub use crate::session_shares::SessionShares;
 
 /// The timeout of an embedder's tool that sets none: ten minutes, like the longest timeout of a Bash command.
 pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(600);
@@ -56,6 +52,7 @@ pub struct NativeHost {
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
     hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
+    shares: SharesBySession,
     permission: Option<Arc<PermissionCallback>>,
     cwd: Arc<str>,
     messages: MessageSink,
@@ -71,6 +68,7 @@ impl NativeHost {
             transport,
             tools: Arc::default(),
             hooks: Arc::default(),
+            shares: SharesBySession::default(),
             permission: None,
             cwd: Arc::from("/"),
             messages: messages.into(),
@@ -99,6 +97,19 @@ impl NativeHost {
     pub(crate) fn with_worktrees(mut self, worktrees: GitWorktrees) -> Self {
         self.worktrees = worktrees;
         self
+    }
+
+    /// Takes the place of another host in its sessions: what belongs to them is had in common.
+    #[must_use]
+    #[cfg(feature = "engine")]
+    pub(crate) fn sharing(mut self, shares: SharesBySession) -> Self {
+        self.shares = shares;
+        self
+    }
+
+    /// A session is over: what plugins remember of it is dropped, and so are their instances. Without this, they end with the host.
+    pub fn end_session(&self, session: SessionId) {
+        self.shares.end(session);
     }
 
     /// The tools, by the name under which the model calls them.
@@ -165,7 +176,10 @@ impl NativeHost {
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
         match self.tools.get(&call.name) {
-            Some(tool) => tool.run(id, call, cancel),
+            Some(tool) => {
+                let of_session = self.shares.with(id.session, |it| tool.session_runner(it));
+                of_session.as_ref().unwrap_or(tool).run(id, call, cancel)
+            }
             None if call.name == CoreTool::EnterWorktree.name() => {
                 self.worktrees.run(id, call, cancel)
             }
@@ -197,7 +211,10 @@ impl NativeHost {
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
         match self.hooks.get(&call.hook) {
-            Some(hook) => hook.run(id, call, cancel),
+            Some(hook) => {
+                let of_session = self.shares.with(id.session, |it| hook.session_runner(it));
+                of_session.as_ref().unwrap_or(hook).run(id, call, cancel)
+            }
             None => unknown_hook(&call.hook),
         }
     }

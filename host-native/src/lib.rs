@@ -122,6 +122,7 @@ mod random;
 mod redact;
 mod regular;
 pub mod sandbox;
+mod session_shares;
 pub mod settings;
 pub mod store;
 mod text_path;

@@ -8,7 +8,7 @@ use std::{
 
 use windlass_core::message::PluginInfo;
 use windlass_engine::{
-    plugin::{MANIFEST, PLACES, Plugin, PluginError},
+    plugin::{MANIFEST, PLACES, Plugin, PluginError, SOURCES},
     project::MAX_FILE_BYTES,
     protocol::flags::PluginDir,
 };
@@ -16,7 +16,7 @@ use windlass_engine::{
 use crate::{
     plugins::{
         ComponentGrant, Declaration, GrantedComponent, InspectError, InspectedComponent,
-        KeptGrants, is_component_file,
+        KeptGrants, PluginTree, is_component_file,
     },
     regular::{self, Link},
     text_path::text_path,
@@ -84,7 +84,7 @@ pub(crate) enum PluginDirError {
     #[error(transparent)]
     Plugin(#[from] PluginError),
     /// One of its components would not be loaded.
-    #[error("the plugin {path} cannot be loaded: {}: {fault}", .component.display())]
+    #[error("the plugin {path} cannot be loaded: {}: {}", .component.display(), .fault.with_remedy())]
     Component {
         /// The path as it was named.
         path: String,
@@ -165,6 +165,7 @@ impl PluginOnDisk {
         let folder = text_path(&real).map_err(|_| fault("its name is not UTF-8".to_owned()))?;
         let read = |file: &str| read_within(&real, file);
         let mut plugin = Plugin::read(folder, components_only, &read)?;
+        PluginTree::check_places(&plugin, |place| real.join(place).exists())?;
         if named.without_servers {
             plugin.servers.clear();
         }
@@ -174,6 +175,12 @@ impl PluginOnDisk {
             return Err(fault(format!(
                 "it is no plugin: it has neither a {MANIFEST} nor any of {}",
                 PLACES.join(", ")
+            )));
+        }
+        if components.is_empty() && !brings_more(&real, &plugin) && has_sources(&real) {
+            return Err(fault(format!(
+                "it has sources and was not built: `windlass plugin build {}` makes its component",
+                real.display()
             )));
         }
         let read = Self {
@@ -313,6 +320,10 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
     let mut checked = Vec::new();
     for component in components {
         let inspected = InspectedComponent::read_resolved(&component);
+        let inspected = inspected.and_then(|inspected| {
+            inspected.check_limits()?;
+            Ok(inspected)
+        });
         let inspected = inspected.map_err(|fault| PluginDirError::Component {
             path: plugin.to_owned(),
             component: component.clone(),
@@ -326,6 +337,19 @@ fn check(plugin: &str, components: Vec<PathBuf>) -> Result<Vec<ComponentOnDisk>,
         });
     }
     Ok(checked)
+}
+
+/// Whether the folder of a plugin has something for a session beside components.
+fn brings_more(folder: &Path, plugin: &Plugin) -> bool {
+    let mut others = PLACES.iter().filter(|place| **place != "components");
+    plugin.places != Default::default()
+        || plugin.runs().is_some()
+        || others.any(|place| folder.join(place).exists())
+}
+
+/// Whether the folder is one that components are built in.
+fn has_sources(folder: &Path) -> bool {
+    SOURCES.iter().any(|file| folder.join(file).is_file())
 }
 
 /// The component files of a plugin's folder, sorted by name.

@@ -500,6 +500,157 @@ fn card_3_malformed_paths_are_refused() {
     assert_eq!(names(&mut reach, "ok"), Err(FsError::NotDirectory));
 }
 
+/// Everything below a directory, as sorted relative paths.
+fn tree(below: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![below.to_path_buf()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            found.push(path.strip_prefix(below).unwrap().to_path_buf());
+            if path.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What another layer might take for `..`, for a separator or for the root is a name like any other here.
+#[test]
+fn card_3_no_look_alike_of_two_dots_or_of_a_slash_leads_out_of_a_root() {
+    for path in [
+        "．．/outside/secret",
+        "．．／outside／secret",
+        "..／outside／secret",
+        "‥/outside/secret",
+        "․․/outside/secret",
+        "..∕outside∕secret",
+        "..⁄outside⁄secret",
+        "..\\outside\\secret",
+        "sub\\..\\..\\outside\\secret",
+        "..＼outside＼secret",
+        "%2e%2e/outside/secret",
+        "%2E%2E%2Foutside%2Fsecret",
+        "..%2foutside%2fsecret",
+        "..%5coutside%5csecret",
+        "%252e%252e/outside/secret",
+        "..%c0%afoutside%c0%afsecret",
+        "..\u{200b}/outside/secret",
+        ".\u{200d}./outside/secret",
+        "..\u{fe0f}/outside/secret",
+        "..\u{202e}/outside/secret",
+        ".. /outside/secret",
+        ".../outside/secret",
+        "..;/outside/secret",
+        "∕etc∕passwd",
+        "／etc／passwd",
+        "%2fetc%2fpasswd",
+        "\\etc\\passwd",
+        "file:/etc/passwd",
+        "C:/etc/passwd",
+        "~/outside/secret",
+        "$PWD/../outside/secret-not-expanded",
+    ] {
+        let ground = Ground::new();
+        let mut reach = ground.writable();
+        let leads_up = path.split('/').any(|name| name == "..");
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+        assert_eq!(reach.stat(0, path).err(), Some(FsError::NotFound), "{path}");
+        assert_eq!(reach.remove(0, path), Err(FsError::NotFound), "{path}");
+        // Made, it is what it is called, inside of the root.
+        let parents = WriteOptions {
+            create_parents: true,
+            ..WriteOptions::default()
+        };
+        let before = tree(&ground.path(""));
+        let made = reach.write(0, path, b"EVIL", &parents);
+        if leads_up {
+            assert_eq!(made, Err(FsError::NotFound), "{path}");
+            assert_eq!(tree(&ground.path("")), before, "{path}");
+            continue;
+        }
+        assert_eq!(made, Ok(()), "{path}");
+        assert_eq!(read(&mut reach, path).unwrap(), "EVIL", "{path}");
+        let mut expected = before;
+        let whole = Path::new("w").join(path);
+        let parts = whole.ancestors().filter(|part| part.starts_with("w/"));
+        expected.extend(parts.map(Path::to_path_buf));
+        expected.sort();
+        expected.dedup();
+        assert_eq!(tree(&ground.path("")), expected, "{path}");
+        assert_eq!(ground.content("outside/secret"), "SECRET", "{path}");
+    }
+}
+
+/// A pattern closes names as the file system has them: on Linux other letters are another file, elsewhere they are the same one.
+/// No spelling reads or changes the closed file.
+#[test]
+fn card_3_no_spelling_of_a_closed_name_reaches_the_closed_file() {
+    let others = [
+        ".ENV",
+        ".Env",
+        ".ｅｎｖ",
+        "．env",
+        ".env ",
+        ".env.",
+        ".env\u{200b}",
+        ".e\u{301}nv",
+        "%2eenv",
+        ".env%00",
+        ".env::$DATA",
+        ".\\.env",
+        "sub\\..\\.env",
+    ];
+    let key = "caf\u{e9}.key";
+    let decomposed = "cafe\u{301}.key";
+    for there in [false, true] {
+        let ground = Ground::new();
+        ground.put("w/.env", "KEY=1");
+        ground.put(&format!("w/{key}"), "KEY=2");
+        let mut expected: Vec<String> = vec!["ok".into(), "sub".into()];
+        // Two files of these names can exist where the file system tells them apart.
+        let spellings = others.iter().copied().chain([decomposed]);
+        let spellings: Vec<&str> = spellings
+            .filter(|name| !ground.path("w").join(name).exists())
+            .collect();
+        if cfg!(target_os = "linux") {
+            assert_eq!(spellings.len(), others.len() + 1);
+        }
+        if there {
+            for name in &spellings {
+                ground.put(&format!("w/{name}"), "other");
+            }
+            expected.extend(spellings.iter().map(|name| (*name).to_owned()));
+        }
+        expected.sort();
+        let closed = format!("w/{key}");
+        let deny = [("w/**/.env", Access::Read), (closed.as_str(), Access::Read)];
+        let mut reach = ground.reach(&[("w", Access::Write)], &deny);
+        for name in [".env", "./.env", "sub/../.env", key] {
+            assert_eq!(read(&mut reach, name), Err(FsError::NotFound), "{name}");
+            assert!(write(&mut reach, name).is_err(), "{name}");
+            assert_eq!(reach.remove(0, name), Err(FsError::NotFound), "{name}");
+        }
+        let mut listed = names(&mut reach, "").unwrap();
+        listed.sort();
+        assert_eq!(listed, expected);
+        for name in others.iter().chain([&decomposed]) {
+            let found = read(&mut reach, name);
+            match there && spellings.contains(name) {
+                true => assert_eq!(found.unwrap(), "other", "{name}"),
+                false => assert_eq!(found, Err(FsError::NotFound), "{name}"),
+            }
+            // It may be made or not; what is closed stays as it is.
+            let _ = write(&mut reach, name);
+            let _ = reach.remove(0, name);
+        }
+        assert_eq!(ground.content("w/.env"), "KEY=1");
+        assert_eq!(ground.content(&format!("w/{key}")), "KEY=2");
+    }
+}
+
 #[test]
 fn card_3_a_pipe_in_the_workspace_hangs_nothing() {
     let ground = Ground::new();
@@ -737,6 +888,24 @@ fn card_3_a_closed_file_is_closed_under_its_other_names() {
                 "a deny rule closes the file under another name"
             )
         );
+        // Nothing else is said of it, either.
+        assert_eq!(reach.stat(0, path), Err(FsError::NotFound), "{path}");
+        assert_eq!(reach.stat_name(0, path), Err(FsError::NotFound), "{path}");
+        let guess = WriteOptions {
+            expected_digest: Some(format!("sha256:{:x}", Sha256::digest("KEY=1"))),
+            ..WriteOptions::default()
+        };
+        assert_eq!(
+            reach.write(0, path, b"EVIL", &guess),
+            Err(FsError::Changed),
+            "{path}"
+        );
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        for details in [true, false] {
+            let page = reach.list(0, folder, None, details).unwrap();
+            let mut names = page.entries.iter().map(|entry| entry.name.as_str());
+            assert!(!names.any(|listed| listed == name), "{path}");
+        }
         // Writing replaces the name: what was closed stays as it is.
         write(&mut reach, path).unwrap();
         assert_eq!(read(&mut reach, path).unwrap(), "EVIL");

@@ -189,11 +189,16 @@ test('card_5_structured_output_is_one_json_value_and_nothing_beside_it', async (
 });
 
 test('card_5_images_blocks_and_bytes_of_a_result_are_bounded_as_natively', async () => {
-  const image = (mediaType) => said({ content: [{ tag: 'image', val: { mediaType, data: Uint8Array.of(1, 2, 3) } }] });
-  for (const type of ['png', 'jpeg', 'gif', 'webp']) {
-    const { content } = await called(saying(() => image(`image/${type}`)));
-    assert.deepEqual(content, [{ type: 'image', source: { type: 'base64', media_type: `image/${type}`, data: 'AQID' } }]);
+  const image = (mediaType, data = []) => said({ content: [{ tag: 'image', val: { mediaType, data: Uint8Array.from(data) } }] });
+  const beginnings = { png: [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10], jpeg: [0xff, 0xd8, 0xff], gif: [0x47, 0x49, 0x46, 0x38], webp: [0x52, 0x49, 0x46, 0x46] };
+  for (const [type, data] of Object.entries(beginnings)) {
+    const { content } = await called(saying(() => image(`image/${type}`, data)));
+    assert.deepEqual(content, [{ type: 'image', source: { type: 'base64', media_type: `image/${type}`, data: Buffer.from(data).toString('base64') } }]);
+    // A model would refuse it, and with it each further request of the session.
+    await refused(image(`image/${type}`), `The tool failed: its image is not of the type image/${type}, as it says.`);
+    await refused(image(`image/${type}`, [1, 2, 3]), `The tool failed: its image is not of the type image/${type}, as it says.`);
   }
+  await refused(image('image/gif', Object.assign(new Uint8Array(3_750_001), beginnings.gif)), 'The tool failed: its image has 3750001 bytes, the limit is 3750000.');
   await refused(image('text/evil"x'), 'The tool failed: its image is of the unknown type "text/evil\\"x".');
   for (const type of ['', 'image/svg+xml', 'IMAGE/PNG', 'image/png ', 'image/png\n']) {
     await assert.rejects(called(saying(() => image(type))), /its image is of the unknown type/, type);

@@ -30,7 +30,7 @@ pub(super) fn changed_by(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Opt
             false => names().find(is_place)?,
         };
         let mut allow = policy.rules.allow.iter();
-        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, policy)))
+        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, policy, call)))
             || is_approved && is_written_as_the_place(fact, policy);
         (!is_named).then(|| place.clone())
     });
@@ -95,12 +95,13 @@ fn is_a_persons(rule: &Rule) -> bool {
 }
 
 /// Whether a person's rule allows a protected place by its name, not only as part of a folder.
-fn names_path(rule: &Rule, path: &str, policy: &PolicyContext<'_>) -> bool {
+fn names_path(rule: &Rule, path: &str, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
     };
     let patterns = path_pattern::absolute(rule, pattern, policy);
-    rule.is_edit()
+    let is_for_writing = rule.is_edit() || !rule.is_read() && rule.names_tool(&call.tool.name);
+    is_for_writing
         && is_a_persons(rule)
         && patterns.iter().any(|pattern| {
             glob::covers(pattern, path) && is_place(&written_out(pattern), policy.environment)

@@ -22,6 +22,15 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
     (0..=path.len()).any(|end| reached[end] && path.get(end).is_none_or(|next| *next == b'/'))
 }
 
+/// Whether an absolute pattern covers all that lies in this directory, which it names without wildcards: `/data/**`.
+pub(super) fn is_all_of(pattern: &str, directory: &str) -> bool {
+    let Some(named) = pattern.strip_suffix("/**") else {
+        return false;
+    };
+    let last = named.rsplit('/').next().unwrap_or_default();
+    !last.contains(['*', '?', '[', '\\']) && covers(named, directory)
+}
+
 /// Whether the literal texts of a pattern occur in a path in this order: a cheap check that rejects most paths. Text after a
 /// class or an escape is not checked.
 fn has_its_texts(pattern: &str, path: &str) -> bool {

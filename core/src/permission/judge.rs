@@ -315,8 +315,14 @@ pub(super) fn allows_whole(rule: &Rule, policy: &PolicyContext<'_>, call: CallFa
             Access::Write => !rule.is_read(),
         };
         let patterns = path_pattern::absolute(rule, pattern, policy);
+        // A search names the directory itself, in which all may be read.
+        let is_own = call.tool.grant.is_some() && rule.names_tool(&call.tool.name);
+        let covers = |pattern: &str, fact: &PathFact| {
+            glob::covers(pattern, &fact.path)
+                || (fact.access == Access::Read || is_own) && glob::is_all_of(pattern, &fact.path)
+        };
         let covered = |fact: &PathFact| {
-            is_meant(fact.access) && patterns.iter().any(|p| glob::covers(p, &fact.path))
+            is_meant(fact.access) && patterns.iter().any(|pattern| covers(pattern, fact))
         };
         return call.command.is_none() && !call.paths.is_empty() && call.paths.iter().all(covered);
     }

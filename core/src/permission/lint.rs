@@ -190,7 +190,8 @@ pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         (distance(&name, &tool_name), *tool)
     };
     let (least, tool) = known.iter().map(distance).min()?;
-    (least <= 2 && least < name.len()).then_some(tool)
+    // Of a name of two letters, one of which is another, nothing is left.
+    (least <= 2 && least + 1 < name.len()).then_some(tool)
 }
 
 /// The edit distance between two words.

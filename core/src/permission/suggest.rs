@@ -180,6 +180,7 @@ fn beginning(words: &[String]) -> Option<String> {
 
 /// For files outside of the workspace, their directories; for reading, the directory that contains them.
 fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+    let mut named: Vec<String> = Vec::new();
     let mut directories: Vec<String> = Vec::new();
     let mut readable: Vec<String> = Vec::new();
     for fact in call.paths {
@@ -195,6 +196,9 @@ fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUp
             // The root directory is not offered.
             return vec![exactly(call)];
         }
+        if is_of_plugin(call) && !named.iter().any(|known| known == directory) {
+            named.push(directory.to_string());
+        }
         let list = if fact.access == Access::Write {
             &mut directories
         } else {
@@ -205,13 +209,17 @@ fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUp
             list.push(directory.to_string());
         }
     }
+    let below = |tool: &str, directories: &[String]| {
+        let rule =
+            |directory: &String| RuleValue::some(tool, format!("/{}/**", glob::escape(directory)));
+        let rules = directories.iter().map(rule).collect();
+        PermissionUpdate::allow(rules, Destination::Session)
+    };
     let mut updates = Vec::new();
-    if !readable.is_empty() {
-        let below = |directory: &String| {
-            RuleValue::some("Read", format!("/{}/**", glob::escape(directory)))
-        };
-        let rules = readable.iter().map(below).collect();
-        updates.push(PermissionUpdate::allow(rules, Destination::Session));
+    if !named.is_empty() {
+        updates.push(below(&call.tool.name, &named));
+    } else if !readable.is_empty() {
+        updates.push(below("Read", &readable));
     }
     if !directories.is_empty() {
         updates.push(PermissionUpdate::AddDirectories(DirectoryChange {
@@ -231,14 +239,19 @@ fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUp
 /// A rule for exactly the files of a call.
 fn exactly(call: CallFacts<'_>) -> PermissionUpdate {
     let rules = call.paths.iter().map(|fact| {
-        let tool = if fact.access == Access::Write {
-            "Edit"
-        } else {
-            "Read"
+        let tool = match fact.access {
+            _ if is_of_plugin(call) => call.tool.name.as_str(),
+            Access::Write => "Edit",
+            _ => "Read",
         };
         RuleValue::some(tool, format!("/{}", glob::escape(&fact.path)))
     });
     PermissionUpdate::allow(rules.collect(), Destination::Session)
+}
+
+/// Whether a call is one of a tool that somebody else has made: a rule for it says nothing about others.
+fn is_of_plugin(call: CallFacts<'_>) -> bool {
+    call.tool.grant.is_some()
 }
 
 fn directory_of(path: &str) -> &str {

@@ -3,13 +3,14 @@
 use serde_json::json;
 use windlass_core::{
     permission::{
-        Destination, Mode, PermissionUpdate, PolicyContext, Rule, RuleValue, Rules,
-        SessionPermissions, Verdict, judge, suggestions,
+        Destination, Mode, PathFact, PermissionUpdate, PolicyContext, Rule, RuleValue, Rules,
+        SessionPermissions, Verdict, first_rule, judge, suggestions,
     },
     spec::PermissionPolicy,
+    tool::{Access, PluginGrant},
 };
 
-use super::{Call, environment, parsed};
+use super::{Call, allow, environment, parsed};
 
 fn update(json: &serde_json::Value) -> PermissionUpdate {
     let update: PermissionUpdate = serde_json::from_value(json.clone()).unwrap();
@@ -223,6 +224,49 @@ fn perm_13_each_suggestion_lets_the_call_run_unasked() {
         [],
         "no rule would help"
     );
+}
+
+/// A rule of the tool itself says nothing of other tools, and is all that lets one run that may send what it reads.
+#[test]
+fn perm_13_for_a_tool_of_a_plugin_a_rule_of_its_own_is_suggested() {
+    let environment = environment();
+    let policy = PermissionPolicy::default();
+    let context = PolicyContext::new(&policy.rules, Mode::Default, &environment);
+    for (access, sends) in [
+        (Access::Read, false),
+        (Access::Read, true),
+        (Access::Write, false),
+    ] {
+        for path in ["/data/a.csv", "/work/a.csv"] {
+            let mut call = Call::new("Count", path);
+            let grant = PluginGrant::workspace(access).directory("/data", access);
+            call.tool.grant = Some(grant);
+            call.tool.annotations.open_world = sends;
+            call.paths = vec![PathFact {
+                path: path.into(),
+                access,
+                written: path.into(),
+            }];
+            let decision = judge(&context, call.facts(), None);
+            if decision.verdict == Verdict::Allow {
+                continue;
+            }
+            let updates = suggestions(&context, call.facts(), &decision);
+            let folder = path.rsplit_once('/').unwrap().0;
+            let rule = first_rule(&updates).unwrap();
+            assert_eq!(rule, format!("Count(/{folder}/**)"), "{access:?} {sends}");
+            // The folder itself is searched, too.
+            call.paths[0].path = folder.into();
+            let rules = allow(&[&rule]);
+            let after = PolicyContext::new(&rules, Mode::Default, &environment);
+            let decision = judge(&after, call.facts(), None);
+            assert_eq!(
+                decision.verdict,
+                Verdict::Allow,
+                "{access:?} {sends} {rule}"
+            );
+        }
+    }
 }
 
 #[test]

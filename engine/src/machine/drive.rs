@@ -84,6 +84,9 @@ pub trait EngineHost {
     /// A line of a session's journal.
     fn journal(&self, session: SessionId, line: &str);
 
+    /// A session is over, and another one follows it (`/clear`): what was kept for it, such as the memory of plugins, is dropped.
+    fn ended(&self, _session: SessionId) {}
+
     /// A configuration is no longer needed.
     fn forget(&self, config: ConfigNumber);
 
@@ -141,6 +144,7 @@ pub async fn drive<H: EngineHost>(
                 Output::Refusal(text) => host.refusal(&text),
                 Output::Note(topic, text) => host.note(topic, &text),
                 Output::Journal(id, line) => host.journal(id, &line),
+                Output::Ended(session) => host.ended(session),
                 Output::Forget(config) => host.forget(config),
                 Output::Release(lease) => host.release(&lease),
                 Output::Disconnect(connection) => host.disconnect(connection),

@@ -81,6 +81,8 @@ pub enum Output {
     Note(Topic, String),
     /// A line of a session's journal, if one is kept.
     Journal(SessionId, String),
+    /// This session is over, and another one follows: nothing that was kept for it is needed.
+    Ended(SessionId),
     /// This configuration is no longer needed.
     Forget(ConfigNumber),
     /// Release a lease: the right to write to a session.
@@ -451,6 +453,8 @@ pub enum Topic {
     Permissions,
     /// MCP servers.
     Mcp,
+    /// What components of plugins log, and what of theirs was refused.
+    Plugins,
     /// Messages of the session.
     Session,
 }
@@ -468,6 +472,7 @@ impl Topic {
             Self::Hooks => "hooks",
             Self::Permissions => "permissions",
             Self::Mcp => "mcp",
+            Self::Plugins => "plugins",
             Self::Session => "session",
         }
     }

@@ -337,6 +337,7 @@ impl Engine {
                 self.outbox.push(Output::Forget(number));
             }
         }
+        self.outbox.push(Output::Ended(self.session_id));
         self.is_stale = false;
         self.is_cleared = true;
         self.close_log();

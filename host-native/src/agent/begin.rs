@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use windlass_core::{SessionId, Uuid};
+use windlass_core::{SessionId, Spec, Uuid};
 use windlass_engine::{
     machine::{Configuration, Face, Launch},
     protocol::flags::Flags,
@@ -83,6 +83,20 @@ impl Parts {
         launch
     }
 
+    fn spec_of_sessions(&self) -> Arc<Spec> {
+        let made = self
+            .spec_of_sessions
+            .get_or_init(|| match self.spec.stream.replay_prompts {
+                true => Arc::clone(&self.spec),
+                false => Arc::new({
+                    let mut spec = self.spec.as_ref().clone();
+                    spec.stream.replay_prompts = true;
+                    spec
+                }),
+            });
+        Arc::clone(made)
+    }
+
     /// The configuration of the agent's sessions.
     pub(super) fn configuration(&self) -> Configuration {
         let project = &self.project;
@@ -92,7 +106,7 @@ impl Parts {
             is_trusted: project.is_trusted,
             runs_programs: project.runs_programs,
             variables: self.variables.clone(),
-            ..Configuration::new(0, Arc::clone(&self.spec_of_sessions))
+            ..Configuration::new(0, self.spec_of_sessions())
         }
     }
 }

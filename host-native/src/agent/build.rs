@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use etcetera::BaseStrategy as _;
@@ -160,14 +160,6 @@ impl AgentBuilder {
             spec = spec.run_as(name)?;
         }
         let spec = Arc::new(spec);
-        let spec_of_sessions = match spec.stream.replay_prompts {
-            true => Arc::clone(&spec),
-            false => Arc::new({
-                let mut spec = spec.as_ref().clone();
-                spec.stream.replay_prompts = true;
-                spec
-            }),
-        };
         let project = project_config.map(|it| Project {
             files: Arc::new(it.found.project),
             is_trusted: it.found.is_trusted,
@@ -176,7 +168,7 @@ impl AgentBuilder {
         Ok(Agent {
             parts: Arc::new(Parts {
                 spec,
-                spec_of_sessions,
+                spec_of_sessions: OnceLock::new(),
                 variables: self.variables,
                 project: project.unwrap_or_default(),
                 file_checkpoints: self.file_checkpoints,

@@ -21,7 +21,7 @@ use crate::{
     os,
     plugins::{
         Cache, ClosedPlaces, ComponentGrant, HookTerms, InspectError, InspectedComponent,
-        InstalledComponent, LoadError, Plugin, PluginHost, PluginHostConfig, StateScope,
+        InstalledComponent, LoadError, LogSink, Plugin, PluginHost, PluginHostConfig, StateScope,
         plugins_of_user, state_of_user,
     },
 };
@@ -202,7 +202,9 @@ impl Components {
 
     /// The one host that runs all components.
     fn host(&mut self) -> PluginHost {
-        let host = self.host.get_or_insert_with(default_plugin_host);
+        let host = self
+            .host
+            .get_or_insert_with(|| default_plugin_host(LogSink::default()));
         host.clone()
     }
 }
@@ -263,8 +265,8 @@ fn with_real_paths(plugin: &Path, grant: &ComponentGrant) -> Result<ComponentGra
 }
 
 /// The component host unless the embedder sets one: compiled code is kept in the user's cache directory. No grant
-/// covers that directory or the configuration directory.
-fn default_plugin_host() -> PluginHost {
+/// covers that directory or the configuration directory. Components log there.
+pub(crate) fn default_plugin_host(log: LogSink) -> PluginHost {
     let cache = Cache::of_user();
     let configuration = etcetera::choose_base_strategy()
         .map(|base| base.config_dir().join("windlass"))
@@ -279,6 +281,7 @@ fn default_plugin_host() -> PluginHost {
         cache,
         files: Arc::new(Files::new(protected)),
         state: state_of_user(),
+        log,
         ..PluginHostConfig::default()
     })
 }

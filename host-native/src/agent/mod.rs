@@ -27,6 +27,8 @@ mod builtin;
 mod closure;
 #[cfg_attr(not(feature = "plugins"), path = "no_components.rs")]
 mod components;
+#[cfg(feature = "engine")]
+pub(crate) use self::components::default_plugin_host;
 #[cfg(unix)]
 mod git_settings;
 mod hook;
@@ -48,7 +50,11 @@ mod session;
 mod settings;
 mod tool;
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use tokio::sync::mpsc;
 use windlass_core::{
@@ -74,7 +80,7 @@ pub use self::{
     tool::{NoInput, Tool},
 };
 use crate::{
-    host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport, for_session},
+    host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
     random::{fresh_uuid, random_seed},
     sandbox::Lack,
     store::SharedStore,
@@ -102,8 +108,8 @@ pub type JournalSink = Box<dyn FnMut(&str) + Send>;
 /// What the sessions of an agent share.
 struct Parts {
     spec: Arc<Spec>,
-    /// Like `spec`, for sessions with an engine, which always get prompts replayed.
-    spec_of_sessions: Arc<Spec>,
+    /// Like `spec`, for sessions with an engine, which always get prompts replayed. Made for the first of them.
+    spec_of_sessions: OnceLock<Arc<Spec>>,
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
     hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
@@ -245,10 +251,9 @@ impl Agent {
 
     fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {
         let parts = &self.parts;
-        let (tools, hooks) = for_session(&parts.tools, &parts.hooks);
         NativeHost::new(Arc::clone(&parts.transport), messages)
-            .with_tools(tools)
-            .with_hooks(hooks)
+            .with_tools(Arc::clone(&parts.tools))
+            .with_hooks(Arc::clone(&parts.hooks))
             .with_permission(parts.permission.clone())
             .with_cwd(parts.spec.environment.cwd.as_str())
     }

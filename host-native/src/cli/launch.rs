@@ -164,7 +164,7 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         include_partial_messages: wants_partial,
         // Messages contain the model's text of a command; the engine's log contains the form that is run.
         debug: args.debug,
-        debug_topics: vec!["commands".to_owned()],
+        debug_topics: vec!["commands".to_owned(), "plugins".to_owned()],
         model: filled(&args.model),
         fallback_model: filled(&args.fallback_model),
         betas: list(&args.betas),

@@ -19,7 +19,7 @@ use crate::{
     Agent, BuildError,
     http::Auth,
     plugin_dir::{ComponentSource, PluginOnDisk},
-    plugins::{GrantFile, plugins_of_user_made},
+    plugins::{GrantFile, PluginHost, plugins_of_user_made},
 };
 
 /// The plugins of the command line and of a request, with what their components were granted for good, and why others are left out.
@@ -65,6 +65,7 @@ pub(super) fn agent(
     launch: &Launch,
     request: &ConfigureRequest,
     plugins: &[PluginOnDisk],
+    host: &PluginHost,
 ) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let disallowed = &request.disallowed_tools;
@@ -72,7 +73,7 @@ pub(super) fn agent(
     let mut endpoint = launch.endpoint();
     endpoint.auth.check().map_err(BuildError::from)?;
     endpoint.auth = Auth::None;
-    let mut builder = Agent::builder();
+    let mut builder = Agent::builder().plugin_host(host.clone());
     if flags.provider == Provider::OpenAi {
         if flags.model.is_none() {
             return Err(StartError::Flag {

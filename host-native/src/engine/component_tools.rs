@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 use windlass_core::{
-    RawJson, Spec,
+    RawJson, SessionId, Spec,
     hook::HookEvent,
     tool::{ToolDefinition, ToolResult},
 };
@@ -19,8 +19,10 @@ use super::{
 };
 use crate::{
     Agent,
+    agent::default_plugin_host,
     host::NativeHost,
     plugin_dir::PluginOnDisk,
+    plugins::LogSink,
     project_config::Commands,
     random::{fresh_uuid, random_seed},
 };
@@ -39,6 +41,8 @@ pub struct ComponentTools {
 pub struct ToolSession {
     tools: Arc<ComponentTools>,
     host: NativeHost,
+    /// Under which components keep what belongs to it.
+    id: SessionId,
 }
 
 impl ComponentTools {
@@ -54,7 +58,12 @@ impl ComponentTools {
             .flat_map(PluginOnDisk::tools)
             .map(str::to_owned)
             .collect();
-        let agent = agent(launch, &request, &plugins)?;
+        let agent = agent(
+            launch,
+            &request,
+            &plugins,
+            &default_plugin_host(LogSink::default()),
+        )?;
         let resolved = resolved_config(launch, agent, &request, (plugins, left_out))?;
         let agent = resolved.agent.clone();
         let commands = Arc::new(resolved.project_config.commands());
@@ -96,6 +105,7 @@ impl ComponentTools {
         ToolSession {
             tools: Arc::clone(self),
             host,
+            id: fresh_uuid(),
         }
     }
 }
@@ -121,7 +131,7 @@ impl ToolSession {
     ) -> ToolResult {
         let call = LoneCall {
             spec: Arc::clone(&self.tools.spec),
-            session: fresh_uuid(),
+            session: self.id,
             seed: random_seed(),
             tool,
             input,

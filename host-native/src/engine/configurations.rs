@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::stream::BoxStream;
 use windlass_core::{
-    EffectId,
+    EffectId, SessionId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
 };
@@ -22,9 +22,12 @@ use super::{
 };
 use crate::{
     Agent,
+    agent::default_plugin_host,
     host::GitWorktrees,
     host::{NativeHost, RunTool, Transport},
+    plugins::{LogSink, PluginHost},
     project_config::Commands,
+    session_shares::SharesBySession,
     web::{SideModels, WebTools},
 };
 
@@ -32,6 +35,10 @@ use crate::{
 pub(super) struct Configurations {
     launch: Arc<Launch>,
     worktrees: GitWorktrees,
+    /// Runs the components of all configurations: what they may use together is theirs together.
+    plugins: PluginHost,
+    /// What belongs to the sessions, whatever configuration they have.
+    shares: SharesBySession,
     state: Mutex<State>,
 }
 
@@ -56,10 +63,12 @@ pub(super) struct Runners {
 }
 
 impl Configurations {
-    pub(super) fn new(launch: Arc<Launch>, worktrees: GitWorktrees) -> Self {
+    pub(super) fn new(launch: Arc<Launch>, worktrees: GitWorktrees, log: LogSink) -> Self {
         Self {
             launch,
             worktrees,
+            plugins: default_plugin_host(log),
+            shares: SharesBySession::default(),
             state: Mutex::default(),
         }
     }
@@ -97,7 +106,7 @@ impl Configurations {
             {
                 agent
             }
-            _ => agent(&self.launch, request, &plugins)?,
+            _ => agent(&self.launch, request, &plugins, &self.plugins)?,
         };
         resolved_config(&self.launch, agent, request, (plugins, left_out))
     }
@@ -128,7 +137,9 @@ impl Configurations {
             inner: resolved_config.agent.transport(),
         });
         Runners {
-            native: native.with_worktrees(self.worktrees.clone()),
+            native: native
+                .with_worktrees(self.worktrees.clone())
+                .sharing(self.shares.clone()),
             bash: bash(&self.launch, resolved_config),
             web: web(resolved_config, &transport),
             commands: resolved_config.project_config.commands(),
@@ -138,6 +149,10 @@ impl Configurations {
 
     pub(super) fn get(&self, number: ConfigNumber) -> Option<Arc<Runners>> {
         self.state().runners.get(&number).cloned()
+    }
+
+    pub(super) fn end_session(&self, session: SessionId) {
+        self.shares.end(session);
     }
 
     pub(super) fn forget(&self, number: ConfigNumber) {

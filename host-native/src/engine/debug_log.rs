@@ -3,7 +3,7 @@
 //! A line says what happens, when, and how it ended. The log contains no messages to or from the model and tools, no
 //! headers and no settings, so it can be shared. The exception is command lines, in the form in which they are run,
 //! which may differ from the model's text that is shown elsewhere. They have the topic `commands` and are omitted
-//! unless it is included.
+//! unless it is included. What components of plugins log has the topic `plugins`, with the paths that were refused to them.
 
 use std::{
     path::Path,
@@ -19,7 +19,7 @@ use windlass_core::{
 use windlass_engine::machine::Topic;
 
 use super::{launch::Launch, start_error::StartError};
-use crate::{redact::Redactor, store::LineFile};
+use crate::{plugins::LogSink, redact::Redactor, store::LineFile};
 
 /// The destination of log lines. Cloning is cheap; without a log, nothing is done.
 #[derive(Clone, Default)]
@@ -81,6 +81,27 @@ impl DebugLog {
         if let Some(log) = self.0.as_ref().filter(|log| log.wants(topic)) {
             log.write(topic, &text());
         }
+    }
+
+    /// Where components of plugins log. What they say is of others: it stands in quotes, and cannot act in a terminal.
+    pub(super) fn of_plugins(&self) -> LogSink {
+        if self.0.is_none() {
+            return LogSink::default();
+        }
+        let log = self.clone();
+        LogSink::new(move |line| {
+            log.note(Topic::Plugins, || {
+                let from = if line.from_host {
+                    "the host about "
+                } else {
+                    ""
+                };
+                format!(
+                    "{from}{}: {:?}: {:?}",
+                    line.component, line.level, line.message
+                )
+            });
+        })
     }
 
     /// Logs that an effect starts; the [`Watch`] logs its outcome.

@@ -54,7 +54,8 @@ impl Host {
         let log = DebugLog::open(&launch)?;
         let worktrees = WorktreesToRemove::default();
         let launch = Arc::new(launch);
-        let configurations = Configurations::new(Arc::clone(&launch), worktrees.made());
+        let configurations =
+            Configurations::new(Arc::clone(&launch), worktrees.made(), log.of_plugins());
         let base = configurations.first()?;
         log.note(Topic::Engine, || {
             let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
@@ -218,6 +219,10 @@ impl EngineHost for Host {
 
     fn journal(&self, session: SessionId, line: &str) {
         self.journals.line(session, line);
+    }
+
+    fn ended(&self, session: SessionId) {
+        self.configurations.end_session(session);
     }
 
     fn forget(&self, config: ConfigNumber) {

@@ -21,7 +21,10 @@ use super::{
     launch::Launch,
     start_error::StartError,
 };
-use crate::{host::resolve_all, project_config::ProjectConfig};
+use crate::{
+    agent::default_plugin_host, host::resolve_all, plugin_dir::PluginOnDisk, plugins::LogSink,
+    project_config::ProjectConfig,
+};
 
 /// Why a call cannot be explained.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +106,12 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
 fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
     let request = ConfigureRequest::default();
     let (plugins, left_out) = plugins(launch, &request)?;
-    let agent = agent(launch, &request, &plugins)?;
+    let agent = agent(
+        launch,
+        &request,
+        &plugins,
+        &default_plugin_host(LogSink::default()),
+    )?;
     resolved_config(launch, agent, &request, (plugins, left_out))
 }
 
@@ -128,7 +136,11 @@ pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
     plain.flags.managed_settings = None;
     plain.flags.setting_sources = Some(Vec::new());
     let configuration = completed(&plain)?;
-    Ok(lint(&layers, &names(&configuration.spec)))
+    // Installed plugins are the user's, as the settings are that were left out.
+    let (plugins, _) = plugins(launch, &ConfigureRequest::default())?;
+    let mut known = names(&configuration.spec);
+    known.extend(plugins.iter().flat_map(PluginOnDisk::tools));
+    Ok(lint(&layers, &known))
 }
 
 fn names(spec: &Spec) -> Vec<&str> {

@@ -28,56 +28,93 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 /// Serves an SDK until its input has ended and all answers are written, until the output is closed, or until `stop`
 /// fires: then requests are closed and processes are killed, and no line is left incomplete.
 ///
-/// Must be called inside a tokio runtime.
+/// Must be called inside a tokio runtime. Settings, project files and plugins are read by the call itself, on the thread of the
+/// caller: memory that is taken in small pieces is dearer on the others, whose part of the heap grows by a page at a time.
 ///
 /// # Errors
 /// [`StartError`] if the launch options are invalid. Nothing was written then.
-pub async fn serve<R, W>(
+pub fn serve<R, W>(
     launch: Launch,
     input: R,
     output: W,
     stop: CancellationToken,
-) -> Result<Ending, StartError>
+) -> impl Future<Output = Result<Ending, StartError>> + Send
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let session_id = match launch.flags.session_id.as_deref() {
-        None => None,
-        Some(text) => Some(Uuid::try_parse(text).ok().ok_or_else(|| StartError::Flag {
-            flag: "session-id",
-            reason: format!("`{text}` is no UUID"),
-        })?),
-    };
-    let (inputs, arriving) = mpsc::unbounded_channel();
-    let (lines, waiting) = mpsc::channel(LINES_AHEAD);
-    let mut machine = launch.machine();
-    machine.session_id = session_id;
-    // Errors that can be known in advance are found before anything is written.
-    let (host, base) = Host::new(launch, lines, inputs.clone())?;
-    let mut engine = Engine::new(machine, base, random_seed());
-    let gone = CancellationToken::new();
-    let mut writer = tokio::spawn(write(waiting, output, gone.clone()));
-    let reader = tokio::spawn(read(input, inputs));
-    let inputs = inputs_of(&host, arriving, stop.clone(), gone);
-    let (ending, rest) = drive(&mut engine, &host, inputs).await;
-    reader.abort();
-    let writing = async {
-        host.last_lines(rest).await;
-        // Closes the channel: the writer ends when everything is written. A panic ends it as well.
-        drop(host);
-        let _ = (&mut writer).await;
-    };
-    // The remaining lines are written as long as there is a reader, however slow, and for a moment after a stop request.
-    let stopped = async {
-        if ending != Ending::Stopped {
-            stop.cancelled().await;
+    let started = Started::new(launch);
+    async move { Ok(started?.run(input, output, stop).await) }
+}
+
+/// An engine that has read its configuration.
+struct Started {
+    engine: Engine,
+    host: Host,
+    inputs: mpsc::UnboundedSender<Input>,
+    arriving: mpsc::UnboundedReceiver<Input>,
+    waiting: mpsc::Receiver<String>,
+}
+
+impl Started {
+    fn new(launch: Launch) -> Result<Self, StartError> {
+        let session_id = match launch.flags.session_id.as_deref() {
+            None => None,
+            Some(text) => Some(Uuid::try_parse(text).ok().ok_or_else(|| StartError::Flag {
+                flag: "session-id",
+                reason: format!("`{text}` is no UUID"),
+            })?),
+        };
+        let (inputs, arriving) = mpsc::unbounded_channel();
+        let (lines, waiting) = mpsc::channel(LINES_AHEAD);
+        let mut machine = launch.machine();
+        machine.session_id = session_id;
+        // Errors that can be known in advance are found before anything is written.
+        let (host, base) = Host::new(launch, lines, inputs.clone())?;
+        Ok(Self {
+            engine: Engine::new(machine, base, random_seed()),
+            host,
+            inputs,
+            arriving,
+            waiting,
+        })
+    }
+
+    async fn run<R, W>(self, input: R, output: W, stop: CancellationToken) -> Ending
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self {
+            mut engine,
+            host,
+            inputs,
+            arriving,
+            waiting,
+        } = self;
+        let gone = CancellationToken::new();
+        let mut writer = tokio::spawn(write(waiting, output, gone.clone()));
+        let reader = tokio::spawn(read(input, inputs));
+        let inputs = inputs_of(&host, arriving, stop.clone(), gone);
+        let (ending, rest) = drive(&mut engine, &host, inputs).await;
+        reader.abort();
+        let writing = async {
+            host.last_lines(rest).await;
+            // Closes the channel: the writer ends when everything is written. A panic ends it as well.
+            drop(host);
+            let _ = (&mut writer).await;
+        };
+        // The remaining lines are written as long as there is a reader, however slow, and for a moment after a stop request.
+        let stopped = async {
+            if ending != Ending::Stopped {
+                stop.cancelled().await;
+            }
+            tokio::time::sleep(LAST_LINES).await;
+        };
+        tokio::select! {
+            () = writing => ending,
+            () = stopped => Ending::Stopped,
         }
-        tokio::time::sleep(LAST_LINES).await;
-    };
-    tokio::select! {
-        () = writing => Ok(ending),
-        () = stopped => Ok(Ending::Stopped),
     }
 }
 

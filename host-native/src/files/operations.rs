@@ -28,6 +28,7 @@ impl Reach {
         tree.at(scope, &path, false, |target| match target {
             Target::Directory(node) => Ok(stat_of(&node.dir.dir_metadata()?)),
             Target::Leaf(spot) => {
+                spot.check_open()?;
                 let metadata = spot.node.dir.symlink_metadata(&spot.name)?;
                 match kind_of(metadata.file_type()) {
                     // The link's target is looked up next.
@@ -52,6 +53,7 @@ impl Reach {
         }
         let (tree, scope) = self.tree(root)?;
         tree.at_name(scope, &parsed, false, |spot| {
+            spot.check_open()?;
             let stat = stat_of(&spot.node.dir.symlink_metadata(&spot.name)?);
             match spot.permit.transit && stat.kind != EntryKind::Directory {
                 true => Err(FsError::NotFound),
@@ -76,6 +78,7 @@ impl Reach {
         let (tree, scope) = self.tree(root)?;
         let parsed = GuestPath::parse(path)?;
         tree.at_name(scope, &parsed, false, |spot| {
+            spot.check_open()?;
             Ok(Identity::of(&spot.node.dir.symlink_metadata(&spot.name)?))
         })
     }
@@ -141,7 +144,9 @@ impl Reach {
         let first = cursor.map_or(Some(0), |c| usize::try_from(c).ok());
         let rest = first.and_then(|f| names.get(f..)).unwrap_or_default();
         let page = &rest[..rest.len().min(PAGE_ENTRIES)];
-        let entries = page.iter().filter_map(|n| n.entry(&node.dir, details));
+        let entries = page
+            .iter()
+            .filter_map(|n| n.entry(&node.dir, details, scope));
         let entries = entries.collect();
         let end = names.len() - rest.len() + page.len();
         let next = (end < names.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX));

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use cap_std::fs::File;
+use cap_std::fs::{File, Metadata};
 use windlass_core::{permission::is_protected_by_name, tool::Access};
 
 use super::{
@@ -126,21 +126,33 @@ impl Scope {
 
     /// Checks an opened file by its identity: one of its other names may be denied.
     pub(super) fn check_other_names(&mut self, path: &str, file: &File) -> Result<(), FsError> {
-        if self.grant.beginnings_of_closed().next().is_none() {
+        if !self.closes_anything() || !self.is_closed_file(&file.metadata()?) {
             return Ok(());
         }
-        let Some(file) = Identity::of_several_names(&file.metadata()?) else {
-            return Ok(());
+        self.refuse_other_name(path);
+        Err(FsError::NotFound)
+    }
+
+    /// Notes that something of a file was asked for that is closed under another name.
+    pub(super) fn refuse_other_name(&mut self, path: &str) {
+        self.refuse(path, "a deny rule closes the file under another name");
+    }
+
+    /// Whether files are closed, so that others may be theirs under another name.
+    pub(super) fn closes_anything(&self) -> bool {
+        self.grant.beginnings_of_closed().next().is_some()
+    }
+
+    /// Whether it is a file that is closed under another name.
+    pub(super) fn is_closed_file(&self, metadata: &Metadata) -> bool {
+        let Some(file) = Identity::of_several_names(metadata) else {
+            return false;
         };
         let closed = self.closed_files.get_or_init(|| {
             let granted: Vec<&str> = self.areas.iter().map(|area| area.path.as_str()).collect();
             ClosedFiles::find(&self.grant, &granted)
         });
-        if closed.has(file) {
-            self.refuse(path, "a deny rule closes the file under another name");
-            return Err(FsError::NotFound);
-        }
-        Ok(())
+        closed.has(file)
     }
 
     /// What the areas grant at a path, before deny patterns. Files from which programs and later sessions take orders are written only

@@ -83,6 +83,11 @@ impl Tree {
         let done = loop {
             let target = walk.advance(&mut ground)?;
             match (act(&target), &target) {
+                (Err(error), Target::Leaf(spot)) if spot.is_closed => {
+                    let path = spot.node.child_path(&spot.name);
+                    ground.scope.refuse_other_name(&path);
+                    break Err(error);
+                }
                 (Err(_), Target::Leaf(spot)) if spot.node.has_link(&spot.name) => {
                     walk.follow(&mut ground, &spot.name)?;
                 }
@@ -104,7 +109,14 @@ impl Tree {
         let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
         let mut ground = self.ground(scope);
         match walk.advance(&mut ground)? {
-            Target::Leaf(spot) => act(&spot),
+            Target::Leaf(spot) => {
+                let done = act(&spot);
+                if done.is_err() && spot.is_closed {
+                    let path = spot.node.child_path(&spot.name);
+                    ground.scope.refuse_other_name(&path);
+                }
+                done
+            }
             // The root of a tree itself cannot be changed.
             Target::Directory(_) => Err(FsError::Invalid),
         }
@@ -134,16 +146,23 @@ impl Tree {
 }
 
 impl Name {
-    /// The entry; `None` if details were requested and it no longer exists.
-    pub(super) fn entry(&self, dir: &Dir, details: bool) -> Option<Entry> {
-        let stat = if details {
-            stat_of(&dir.symlink_metadata(&self.name).ok()?)
-        } else {
-            Stat {
+    /// The entry; `None` if it is a file that is closed under another name, or details were requested and it no longer exists.
+    pub(super) fn entry(&self, dir: &Dir, details: bool, scope: &Scope) -> Option<Entry> {
+        let may_be_closed = self.kind == EntryKind::File && scope.closes_anything();
+        let metadata = match details || may_be_closed {
+            true => dir.symlink_metadata(&self.name).ok(),
+            false => None,
+        };
+        if (metadata.as_ref()).is_some_and(|it| may_be_closed && scope.is_closed_file(it)) {
+            return None;
+        }
+        let stat = match details {
+            true => stat_of(&metadata?),
+            false => Stat {
                 kind: self.kind,
                 size: 0,
                 modified: 0.0,
-            }
+            },
         };
         Some(Entry {
             name: self.name.clone(),
@@ -172,6 +191,7 @@ pub(super) fn open_for_reading(target: &Target) -> Result<File, FsError> {
     } else if spot.permit.transit {
         Err(FsError::NotFound)
     } else {
+        spot.check_open()?;
         Ok(file)
     }
 }

@@ -63,6 +63,19 @@ pub(super) struct Spot {
     pub(super) node: Arc<Node>,
     pub(super) name: String,
     pub(super) permit: Permit,
+    /// Whether a file lies there that is closed under another name. It can be replaced and removed, and nothing is said of it.
+    pub(super) is_closed: bool,
+}
+
+impl Spot {
+    /// # Errors
+    /// [`FsError::NotFound`]: nothing is said of what lies there.
+    pub(super) fn check_open(&self) -> Result<(), FsError> {
+        match self.is_closed {
+            true => Err(FsError::NotFound),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The tree that a walk must not leave.
@@ -130,10 +143,14 @@ impl Walk {
             let path = self.node.child_path(&name);
             let permit = ground.scope.permit(&path, self.node.frozen)?;
             if self.pending.is_empty() && !self.wants_directory {
+                let lies_there = || self.node.dir.symlink_metadata(&name);
+                let is_closed = ground.scope.closes_anything()
+                    && lies_there().is_ok_and(|it| ground.scope.is_closed_file(&it));
                 return Ok(Target::Leaf(Spot {
                     node: Arc::clone(&self.node),
                     name,
                     permit,
+                    is_closed,
                 }));
             }
             // Link targets can make the walk longer than the path.

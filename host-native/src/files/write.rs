@@ -94,7 +94,7 @@ fn replace(
     let existing = replaceable(spot)?;
     may_write(spot)?;
     if let Some(expected) = expected
-        && (existing.is_none() || digest(target)? != expected)
+        && (existing.is_none() || spot.is_closed || digest(target)? != expected)
     {
         return Err(FsError::Changed);
     }

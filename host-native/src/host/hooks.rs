@@ -5,9 +5,7 @@ use std::sync::Arc;
 use futures_util::stream::BoxStream;
 use windlass_core::{EffectId, effect::Answer, hook::HookCall, host::CancelSignal};
 
-use super::session_shares::SessionShares;
-#[cfg(feature = "plugins")]
-use crate::plugins::PluginState;
+use crate::session_shares::SessionShares;
 
 /// Runs one hook: a closure, a component, a process.
 pub trait RunHook: Send + Sync {
@@ -19,7 +17,8 @@ pub trait RunHook: Send + Sync {
     fn run(&self, id: EffectId, call: HookCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
 
-    /// A runner for one more session, if this one keeps something that belongs to a session. By default it serves all of them.
+    /// The runner for one session, if something that belongs to a session is kept, which is done in `shares`. Asked for with each call. By
+    /// default one runner serves all sessions.
     fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunHook>> {
         let _ = shares;
         None
@@ -41,7 +40,7 @@ impl RunHook for crate::plugins::PluginHook {
     }
 
     fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunHook>> {
-        let state = shares.in_place_of(self.session_state()?, PluginState::of_session);
-        Some(Arc::new(self.remembering(state)))
+        self.of_session(shares)
+            .map(|hook| Arc::new(hook) as Arc<dyn RunHook>)
     }
 }

@@ -14,9 +14,7 @@ use windlass_core::{
     tool::ToolCall,
 };
 
-use super::session_shares::SessionShares;
-#[cfg(feature = "plugins")]
-use crate::plugins::PluginState;
+use crate::session_shares::SessionShares;
 
 /// Runs the calls of one or more tools: a closure, a component, a process.
 pub trait RunTool: Send + Sync {
@@ -28,7 +26,8 @@ pub trait RunTool: Send + Sync {
     fn run(&self, id: EffectId, call: ToolCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
 
-    /// A runner for one more session, if this one keeps something that belongs to a session. By default it serves all of them.
+    /// The runner for the calls of one session, if something that belongs to a session is kept, which is done in `shares`. Asked for with
+    /// each call. By default one runner serves all sessions.
     fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunTool>> {
         let _ = shares;
         None
@@ -67,18 +66,8 @@ impl RunTool for crate::plugins::Plugin {
     }
 
     fn session_runner(&self, shares: &mut SessionShares) -> Option<Arc<dyn RunTool>> {
-        let state = self.session_state();
-        let state = state.map(|common| shares.in_place_of(common, PluginState::of_session));
-        let instance = self.session_instance();
-        let instance = instance.map(|common| shares.in_place_of(common, || common.anew()));
-        if state.is_none() && instance.is_none() {
-            return None;
-        }
-        let plugin = self.in_instance_of_session(instance);
-        Some(Arc::new(match state {
-            Some(state) => plugin.remembering(state),
-            None => plugin,
-        }))
+        self.of_session(shares)
+            .map(|plugin| Arc::new(plugin) as Arc<dyn RunTool>)
     }
 }
 

@@ -148,6 +148,8 @@ fn secrets(
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bound {
     pub(super) tools: Arc<[ToolDefinition]>,
+    /// Its name and its grant, if it keeps anything for a session, which is kept under them.
+    pub(super) identity: Option<Arc<str>>,
     pub(super) authority: Arc<Authority>,
     pub(super) known_secrets: Arc<KnownSecrets>,
     /// What stays closed in the directories of roles.

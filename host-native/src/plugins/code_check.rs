@@ -17,12 +17,21 @@ impl InspectedComponent {
     /// # Errors
     /// [`LoadFault::Code`] or [`LoadFault::MemoryBelowInitial`]: every call of it would fail.
     pub fn check_code(&self) -> Result<(), LoadFault> {
-        if let Some(declared) = self.inspection().declaration.limits.memory_bytes {
-            check_memory(self.bytes.as_slice(), declared)?;
-        }
+        self.check_limits()?;
         self.linked()
             .map(drop)
             .map_err(|error| LoadFault::Code(format!("{error:#}")))
+    }
+
+    /// Looks for the memory that the component begins with, without compiling it.
+    ///
+    /// # Errors
+    /// [`LoadFault::MemoryBelowInitial`]: every call of it would fail.
+    pub fn check_limits(&self) -> Result<(), LoadFault> {
+        match self.inspection().declaration.limits.memory_bytes {
+            Some(declared) => check_memory(self.bytes.as_slice(), declared),
+            None => Ok(()),
+        }
     }
 
     fn linked(&self) -> wasmtime::Result<Linked> {

@@ -12,6 +12,7 @@ use super::{
     session_instance::SessionInstance,
     state::{PluginState, StateIdentity, StateScope},
 };
+use crate::session_shares::SessionShares;
 
 impl Plugin {
     /// The plugin with what it may reach: what is granted, as far as it declares to need it. What was granted before is no longer.
@@ -45,8 +46,10 @@ impl Plugin {
                 PluginState::in_folder(root, &identity)
             }
         };
+        let is_kept = authority.state == StateScope::Session || self.session_instance().is_some();
         let bound = Bound {
             tools,
+            identity: is_kept.then(|| identity(&self.0.name, grant)),
             authority: Arc::new(authority),
             state: Arc::new(state),
             known_secrets: Arc::default(),
@@ -68,11 +71,8 @@ impl Plugin {
     /// The same plugin in another session: what it remembers of a session is of that one alone, and so is an instance that it keeps.
     #[must_use]
     pub fn for_session(&self) -> Self {
-        let fresh = match self.session_state() {
-            Some(_) => self.remembering(Arc::new(PluginState::of_session())),
-            None => self.clone(),
-        };
-        fresh.in_instance_of_session(self.another_instance())
+        self.of_session(&mut SessionShares::default())
+            .unwrap_or_else(|| self.clone())
     }
 
     /// What its tools run in, if they keep an instance.
@@ -80,30 +80,42 @@ impl Plugin {
         self.2.as_ref()
     }
 
-    /// The same plugin whose tools run in this.
-    pub(crate) fn in_instance_of_session(&self, instance: Option<Arc<SessionInstance>>) -> Self {
-        Self(Arc::clone(&self.0), self.1.clone(), instance)
-    }
-
     fn another_instance(&self) -> Option<Arc<SessionInstance>> {
         let instance = self.session_instance()?;
         Some(Arc::new(instance.anew()))
     }
 
-    /// What it remembers of a session, if it remembers anything.
-    pub(crate) fn session_state(&self) -> Option<&Arc<PluginState>> {
-        let is_of_session = self.1.authority.state == StateScope::Session;
-        is_of_session.then_some(&self.1.state)
-    }
-
-    /// The same plugin with this in its memory.
-    pub(crate) fn remembering(&self, state: Arc<PluginState>) -> Self {
+    /// The same plugin with what it has in a session, if it keeps anything there: what it remembers, and the instance of its tools. Both stay
+    /// where settings or plugins are read again, as long as it is the same component with the same grant.
+    pub(crate) fn of_session(&self, shares: &mut SessionShares) -> Option<Self> {
+        let remembers = self.1.authority.state == StateScope::Session;
+        let instance = self.session_instance();
+        if !remembers && instance.is_none() {
+            return None;
+        }
+        let identity = self.1.identity.as_deref().unwrap_or_default();
+        let named = |what: &str| format!("{what} of {} {identity}", self.0.code.digest());
+        let instance = instance.map(|common| {
+            let name = format!("{} in {}", named("instance"), common.host());
+            shares.get_or_make(&name, || common.anew())
+        });
+        let state = match remembers {
+            true => shares.get_or_make(&named("state"), PluginState::of_session),
+            false => Arc::clone(&self.1.state),
+        };
         let bound = Bound {
             state,
             ..self.1.clone()
         };
-        Self(Arc::clone(&self.0), bound, self.2.clone())
+        Some(Self(Arc::clone(&self.0), bound, instance))
     }
+}
+
+/// What tells a plugin with this grant from others of the same component.
+fn identity(name: &str, grant: &ComponentGrant) -> Arc<str> {
+    // A grant has nothing that JSON lacks. Without it, what is kept would be kept for less long.
+    let grant = serde_json::to_string(grant).unwrap_or_default();
+    format!("{name} {grant}").into()
 }
 
 /// The tools with what they reach. Most plugins are granted nothing, and theirs are as they were declared.

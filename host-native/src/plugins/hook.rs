@@ -25,8 +25,8 @@ use super::{
     off_thread::off_thread,
     outcome::{CallError, MAX_TRAPS, size},
     progress::Reports,
-    state::PluginState,
 };
+use crate::session_shares::SessionShares;
 
 /// The time limit of a hook that declares none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -95,17 +95,12 @@ impl PluginHook {
         }
     }
 
-    /// What its plugin remembers of a session, if it remembers anything.
-    pub(crate) fn session_state(&self) -> Option<&Arc<PluginState>> {
-        self.plugin.session_state()
-    }
-
-    /// The same hook with this in the memory of its plugin.
-    pub(crate) fn remembering(&self, state: Arc<PluginState>) -> Self {
-        Self {
-            plugin: self.plugin.remembering(state),
+    /// The same hook with what its plugin remembers of a session, if it remembers anything.
+    pub(crate) fn of_session(&self, shares: &mut SessionShares) -> Option<Self> {
+        Some(Self {
+            plugin: self.plugin.of_session(shares)?,
             ..self.clone()
-        }
+        })
     }
 
     /// The plugin and the hook, as messages name it.

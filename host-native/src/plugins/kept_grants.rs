@@ -11,10 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    grant::ComponentGrant,
-    inspect::Inspection,
-    state::{StateScope, new_state_id},
-    user_folder::plugins_of_user,
+    grant::ComponentGrant, inspect::Inspection, installed::LeftState, user_folder::plugins_of_user,
 };
 use crate::{
     os,
@@ -37,6 +34,9 @@ pub struct KeptGrants {
     version: Version,
     /// The components.
     pub components: BTreeMap<String, KeptGrant>,
+    /// What components remembered for good that have no grant any more, by its ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) left: BTreeMap<String, LeftState>,
 }
 
 /// The grant of one component.
@@ -49,6 +49,10 @@ pub struct KeptGrant {
     pub version: String,
     /// What it asked for when it was granted something, a line for each, so that another version can be compared with it.
     pub asks: Vec<String>,
+    /// What else another version can be compared with ([`Declaration::details`](super::Declaration::details)); none if an older
+    /// version of windlass granted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Vec<String>>,
     /// What it is granted.
     pub grant: ComponentGrant,
 }
@@ -63,6 +67,7 @@ impl KeptGrant {
             name: declaration.name.clone(),
             version: declaration.version.clone(),
             asks: component.asks(),
+            details: Some(declaration.details()),
             grant: grant.with_audiences_of(&declaration.grants),
         }
     }
@@ -194,8 +199,7 @@ impl GrantFile {
         };
         // Given back when it is closed, however this ends.
         let _lock = lock().map_err(|error| self.io(error))?;
-        let mut grants = self.read()?;
-        let changed = change(&mut grants);
+        let (grants, changed) = self.changed(change)?;
         self.write(&grants)?;
         Ok(changed)
     }
@@ -205,9 +209,20 @@ impl GrantFile {
     /// # Errors
     /// As [`change`](Self::change).
     pub fn check<T>(&self, change: impl FnOnce(&mut KeptGrants) -> T) -> Result<T, GrantFileError> {
-        let mut grants = self.read()?;
-        let changed = change(&mut grants);
+        let (grants, changed) = self.changed(change)?;
         self.text(&grants).map(|_| changed)
+    }
+
+    /// The grants after a change, in which nothing is forgotten of what the grants before it led to.
+    fn changed<T>(
+        &self,
+        change: impl FnOnce(&mut KeptGrants) -> T,
+    ) -> Result<(KeptGrants, T), GrantFileError> {
+        let before = self.read()?;
+        let mut grants = before.clone();
+        let changed = change(&mut grants);
+        grants.note_left(&before);
+        Ok((grants, changed))
     }
 
     /// Replaces the grants.
@@ -242,40 +257,6 @@ impl GrantFile {
 }
 
 impl KeptGrants {
-    /// Notes what a component is granted, in place of what it was granted before, or another one of its name which it replaces: that
-    /// is said by its digest, for anybody can give a component any name. Where it may remember for good, it has what that one
-    /// remembered, unless it shall begin anew.
-    ///
-    /// # Errors
-    /// The error of the operating system, which gives no random numbers; nothing is noted then.
-    pub fn grant(
-        &mut self,
-        digest: String,
-        mut granted: KeptGrant,
-        replaces: impl Fn(&str) -> bool,
-        begins_anew: bool,
-    ) -> io::Result<()> {
-        let is_replaced = |known: &str| known == digest || replaces(known);
-        let before = self.remembered_by(&granted.name, is_replaced);
-        let before = before.filter(|_| !begins_anew);
-        granted.grant.state_id = before.map(str::to_owned);
-        if granted.grant.state == StateScope::Durable && granted.grant.state_id.is_none() {
-            granted.grant.state_id = Some(new_state_id()?);
-        }
-        self.components
-            .retain(|known, other| other.name != granted.name || !is_replaced(known));
-        self.components.insert(digest, granted);
-        Ok(())
-    }
-
-    /// The id of what a component of this name, and of one of these digests, remembers for good, or remembered when it might; none if
-    /// it never might.
-    #[must_use]
-    pub fn remembered_by(&self, name: &str, is_it: impl Fn(&str) -> bool) -> Option<&str> {
-        let mut found = self.of_name(name).filter(|(known, _)| is_it(known));
-        found.find_map(|(_, kept)| kept.grant.state_id.as_deref())
-    }
-
     /// What was granted to components of this name, with their digests.
     pub fn of_name(&self, name: &str) -> impl Iterator<Item = (&str, &KeptGrant)> {
         let all = self.components.iter();
@@ -297,51 +278,14 @@ impl KeptGrants {
 mod tests {
     use super::*;
 
-    fn granted(name: &str, version: &str, state: StateScope) -> KeptGrant {
+    fn granted(name: &str) -> KeptGrant {
         KeptGrant {
             name: name.to_owned(),
-            version: version.to_owned(),
+            version: "1".to_owned(),
             asks: Vec::new(),
-            grant: ComponentGrant::default().state(state),
+            details: None,
+            grant: ComponentGrant::default(),
         }
-    }
-
-    #[test]
-    fn card_5_a_new_version_has_the_state_of_the_one_before_and_nobody_elses() {
-        let mut kept = KeptGrants::default();
-        let mut id = |digest: &str, name: &str, state: StateScope, begins_anew: bool| {
-            let granted = granted(name, digest, state);
-            kept.grant(digest.to_owned(), granted, |_| true, begins_anew)
-                .unwrap();
-            assert_eq!(kept.of_name(name).count(), 1);
-            kept.remembered_by(name, |_| true).map(str::to_owned)
-        };
-        let durable = StateScope::Durable;
-        assert_eq!(id("0", "notes", StateScope::Session, false), None);
-        let first = id("1", "notes", durable, false);
-        assert!(first.is_some());
-        assert_ne!(id("2", "other", durable, false), first);
-        assert_eq!(id("3", "notes", durable, false), first);
-        // Whoever narrows a grant for a while loses nothing.
-        assert_eq!(id("3", "notes", StateScope::None, false), first);
-        assert_eq!(id("3", "notes", durable, false), first);
-        let anew = id("4", "notes", durable, true);
-        assert!(anew.is_some() && anew != first);
-    }
-
-    #[test]
-    fn card_5_a_component_takes_nothing_over_by_its_name_alone() {
-        let mut kept = KeptGrants::default();
-        let mut grant = |digest: &str, replaced: &'static str| {
-            let granted = granted("notes", digest, StateScope::Durable);
-            kept.grant(digest.to_owned(), granted, |known| known == replaced, false)
-                .unwrap();
-            kept.components[digest].grant.state_id.clone()
-        };
-        let first = grant("1", "none");
-        assert_ne!(grant("2", "none"), first);
-        assert_eq!(grant("3", "1"), first);
-        assert_eq!(kept.components.keys().collect::<Vec<_>>(), ["2", "3"]);
     }
 
     #[test]
@@ -350,7 +294,7 @@ mod tests {
         let file = GrantFile::at(folder.path().join("grants.json"));
         let put = |asks: usize| {
             move |kept: &mut KeptGrants| {
-                let mut granted = granted("notes", "1", StateScope::None);
+                let mut granted = granted("notes");
                 granted.asks = vec!["x".repeat(asks)];
                 kept.components.insert("1".to_owned(), granted);
             }
@@ -374,7 +318,7 @@ mod tests {
             for number in 0..8 {
                 let file = &file;
                 scope.spawn(move || {
-                    let granted = granted(&format!("n{number}"), "1", StateScope::None);
+                    let granted = granted(&format!("n{number}"));
                     let change = |kept: &mut KeptGrants| {
                         kept.grant(number.to_string(), granted, |_| true, false)
                     };

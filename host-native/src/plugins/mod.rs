@@ -95,6 +95,6 @@ pub use role::{DeclaredDirectory, RoleDirectory};
 pub(crate) use role_directories::ClosedPlaces;
 pub use secret::{SecretRequest, SecretSource};
 pub use state::StateScope;
-pub(crate) use state::{PluginState, state_of_user};
+pub(crate) use state::state_of_user;
 pub use usage::{CallUsage, UsageSink};
 pub(crate) use user_folder::{plugins_of_user, plugins_of_user_made};

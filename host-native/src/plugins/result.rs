@@ -11,8 +11,16 @@ use super::{
     CallLimits, bindings::windlass::plugin::types as wit, call_state::CallState, outcome::CallError,
 };
 
-/// Image formats supported by the Messages API.
-const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Image formats supported by the Messages API, and what their files begin with.
+const IMAGES: [(&str, &[u8]); 4] = [
+    ("image/png", b"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", b"\xff\xd8\xff"),
+    ("image/gif", b"GIF8"),
+    ("image/webp", b"RIFF"),
+];
+
+/// The largest image in bytes: the Messages API takes 5 MB of base64. A larger one would be refused with each further request.
+const LARGEST_IMAGE: usize = 3_750_000;
 
 /// The most blocks of a result: an empty one takes memory, too.
 const MAX_BLOCKS: usize = 10_000;
@@ -137,13 +145,27 @@ pub(super) fn within(
 fn block(content: wit::Content) -> Result<ResultBlock, CallError> {
     match content {
         wit::Content::Text(text) => Ok(ResultBlock::Text { text }),
-        wit::Content::Image(image) if MEDIA_TYPES.contains(&image.media_type.as_str()) => Ok(
-            ResultBlock::image(&image.media_type, BASE64_STANDARD.encode(image.data)),
-        ),
-        wit::Content::Image(image) => Err(CallError::Malformed {
-            what: "image",
-            fault: format!("of the unknown type {:?}", shown(&image.media_type)),
-        }),
+        wit::Content::Image(image) => {
+            check_image(&image.media_type, &image.data)?;
+            let data = BASE64_STANDARD.encode(image.data);
+            Ok(ResultBlock::image(&image.media_type, data))
+        }
+    }
+}
+
+/// Checks that an image is one that a model takes.
+fn check_image(media_type: &str, data: &[u8]) -> Result<(), CallError> {
+    let malformed = |fault: String| {
+        let what = "image";
+        Err(CallError::Malformed { what, fault })
+    };
+    let known = IMAGES.iter().find(|(known, _)| *known == media_type);
+    match known {
+        None => malformed(format!("of the unknown type {:?}", shown(media_type))),
+        Some((_, beginning)) if !data.starts_with(beginning) => {
+            malformed(format!("not of the type {media_type}, as it says"))
+        }
+        Some(_) => within("image", data.len(), "bytes", LARGEST_IMAGE),
     }
 }
 

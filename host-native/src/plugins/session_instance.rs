@@ -51,6 +51,11 @@ impl SessionInstance {
         }
     }
 
+    /// What tells its host from others, whose instances cannot run here.
+    pub(super) fn host(&self) -> String {
+        format!("{:p}", Arc::as_ptr(&self.idle))
+    }
+
     /// One for another session.
     pub(crate) fn anew(&self) -> Self {
         Self::new(&self.idle)

@@ -1,5 +1,10 @@
 //! What plugins reach over HTTP, and what they learn of secrets: never more than was granted, and never a secret.
 
+#[cfg(target_os = "linux")]
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 use std::{fs, thread};
 
 use base64::{
@@ -259,6 +264,72 @@ fn card_5_what_is_not_encrypted_stays_on_this_machine() {
         let answer = said(&plugin, &origin);
         assert!(answer.ends_with(expected), "{address}: {answer}");
     }
+}
+
+/// A resolver that answers one after the other, whoever asks, and how often it was asked.
+#[cfg(target_os = "linux")]
+fn answering(answers: &'static [&'static [&'static str]]) -> (PluginHost, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&count);
+    let resolver = Resolver::new(move |_, port| {
+        let answer = answers[asked.fetch_add(1, Ordering::SeqCst)];
+        let addresses = answer.iter().map(|address| {
+            let address: std::net::IpAddr = address.parse().unwrap();
+            (address, port).into()
+        });
+        Ok(addresses.collect())
+    });
+    let config = PluginHostConfig {
+        resolver,
+        ..PluginHostConfig::default()
+    };
+    (PluginHost::new(config), count)
+}
+
+/// Whoever answers for a name may answer otherwise as soon as its first answer was judged.
+#[cfg(target_os = "linux")]
+#[test]
+fn card_5_a_name_is_looked_up_once_for_a_request_which_goes_to_what_was_judged() {
+    let judged = Server::saying("judged");
+    let port = judged.port();
+    let elsewhere = Server::at(([127, 0, 0, 2], port).into(), |_| {
+        reply("200 OK", &[], "elsewhere")
+    });
+    let origin = format!("http://localhost:{port}");
+    let unreachable = format!("F0 {origin} could not be reached");
+    let granted = |host: &PluginHost| {
+        get().granted(host, &asks(&[&origin]), &grants(&[&origin], &[Method::Get]))
+    };
+
+    // The first lookup of a request is its only one; the next request has its own, and what comes of it is judged as well.
+    let (host, asked) = answering(&[
+        &["127.0.0.1"],
+        &["127.0.0.2"],
+        &["10.0.0.1"],
+        &["127.0.0.1", "169.254.169.254"],
+        &["127.0.0.1"],
+    ]);
+    let plugin = granted(&host);
+    for (number, end) in ["judged", "elsewhere", &unreachable, &unreachable, "judged"]
+        .into_iter()
+        .enumerate()
+    {
+        let answer = said(&plugin, &origin);
+        assert!(answer.ends_with(end), "{number}: {answer}");
+        assert_eq!(asked.load(Ordering::SeqCst), number + 1, "{end}");
+    }
+
+    // Where nobody is at the address that was judged, it is not looked up again.
+    let (host, asked) = answering(&[&["127.0.0.3"], &["127.0.0.2"]]);
+    assert_eq!(said(&granted(&host), &origin), unreachable);
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // The others that were judged with it are tried.
+    let (host, asked) = answering(&[&["127.0.0.3", "127.0.0.1"], &["127.0.0.2"]]);
+    assert!(said(&granted(&host), &origin).ends_with("judged"));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+
+    assert_eq!(judged.end().len(), 3);
+    assert_eq!(elsewhere.end().len(), 1);
 }
 
 #[test]

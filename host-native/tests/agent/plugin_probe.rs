@@ -322,7 +322,15 @@ pub(crate) struct Server {
 impl Server {
     /// A server that answers requests with what the function makes of them; with nothing, it waits until the client goes.
     pub(crate) fn answering(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::at(([127, 0, 0, 1], 0).into(), answer)
+    }
+
+    /// The same at an address of one's own.
+    pub(crate) fn at(
+        address: SocketAddr,
+        answer: impl Fn(&str) -> Vec<u8> + Send + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let (requests, ends): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
         let (kept, ending) = (Arc::clone(&requests), Arc::clone(&ends));

@@ -13,7 +13,7 @@ const TUTORIAL: &str = include_str!("../../../docs/plugins.md");
 const TARGET: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins");
 
 /// The command with what cargo needs, and without the network: what a plugin depends on is in every build of windlass.
-fn with_cargo(mut command: Command) -> Command {
+pub(crate) fn with_cargo(mut command: Command) -> Command {
     let passed = ["CARGO_HOME", "RUSTUP_HOME", "WINDLASS_WASM_CARGO_TOOLCHAIN"];
     for name in passed {
         if let Some(value) = std::env::var_os(name) {

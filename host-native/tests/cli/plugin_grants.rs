@@ -177,23 +177,20 @@ fn card_5_what_cannot_be_granted_is_said_and_leaves_the_grants_as_they_are() {
     }
 }
 
-#[test]
-fn card_5_no_tool_writes_a_grant() {
-    let windlass = Windlass::new();
-    put(&windlass, "1.0.0", &asks());
-    grant(&windlass, &["--env", "LANGUAGE"]);
-    let file = windlass.home().join(GRANTS);
-    let kept = fs::read_to_string(&file).unwrap();
-    let path = file.display().to_string();
-    let calls = [
-        json!({"type": "tool_use", "name": "Write", "input": {"file_path": path, "content": "{}"}}),
-        json!({"type": "tool_use", "name": "Read", "input": {"file_path": path}}),
-        json!({"type": "tool_use", "name": "Bash", "input": {"command": format!("cp speaks.wasm {path}")}}),
-    ];
-    let refused: Vec<Value> = calls.iter().map(|_| json!({"is_error": true})).collect();
+/// What closes the files of windlass itself, as the model is told.
+const CLOSED: &str = "belongs to the program itself, and no rule and no mode opens it to tools";
+
+/// A session in this mode, where rules let everything pass, in which each call ends like this: with an error or not, and with
+/// these words.
+fn called(windlass: &Windlass, mode: &str, calls: &[(Value, bool, &str)]) {
+    let made: Vec<&Value> = calls.iter().map(|(call, _, _)| call).collect();
+    let ends: Vec<Value> = calls
+        .iter()
+        .map(|(_, is_error, words)| json!({"is_error": is_error, "contains": words}))
+        .collect();
     let script = json!({"exchanges": [
-        {"respond": {"content": calls}},
-        {"expect": {"tool_results": refused}, "respond": "done"},
+        {"respond": {"content": made}},
+        {"expect": {"tool_results": ends}, "respond": "done"},
     ]});
     let server = model(&script.to_string());
     let mut command = windlass.command(&[
@@ -202,7 +199,7 @@ fn card_5_no_tool_writes_a_grant() {
         "--plugin-dir",
         "speaks.wasm",
         "--permission-mode",
-        "acceptEdits",
+        mode,
         "--allowedTools",
         "Write",
         "Read",
@@ -211,11 +208,52 @@ fn card_5_no_tool_writes_a_grant() {
     ]);
     command
         .env("ANTHROPIC_BASE_URL", server.url())
-        .env("ANTHROPIC_API_KEY", "none");
+        .env("ANTHROPIC_API_KEY", "none")
+        // Root may bypass in a sandbox only.
+        .env("IS_SANDBOX", "1");
     let done = Done::of(&command.output().unwrap());
-    assert_eq!(done.code, Some(0), "{done:?}");
-    server.verify().unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), kept);
+    assert_eq!(done.code, Some(0), "{mode}: {done:?}");
+    if let Err(unmet) = server.verify() {
+        panic!("{mode}: {unmet}");
+    }
+}
+
+#[test]
+fn card_5_no_tool_writes_a_grant() {
+    for mode in ["acceptEdits", "bypassPermissions"] {
+        let windlass = Windlass::new();
+        put(&windlass, "1.0.0", &asks());
+        let file = windlass.home().join(GRANTS);
+        let path = file.display().to_string();
+        let beside = windlass.home().join("elsewhere.json");
+        let call =
+            |name: &str, input: Value| json!({"type": "tool_use", "name": name, "input": input});
+        let write = |path: &str| call("Write", json!({"file_path": path, "content": "{}"}));
+        let read = call("Read", json!({ "file_path": path }));
+        let copy = call("Bash", json!({"command": format!("cp speaks.wasm {path}")}));
+
+        // Where there is no such file yet nothing but its protection stands in the way: one in the same home is written.
+        let calls = [
+            (write(&path), true, CLOSED),
+            (copy.clone(), true, CLOSED),
+            (write(beside.to_str().unwrap()), false, ""),
+        ];
+        called(&windlass, mode, &calls);
+        assert!(!file.exists(), "{mode}");
+        assert_eq!(fs::read_to_string(&beside).unwrap(), "{}", "{mode}");
+
+        grant(&windlass, &["--env", "LANGUAGE"]);
+        let kept = fs::read_to_string(&file).unwrap();
+        assert!(kept.contains("LANGUAGE"), "{kept}");
+        // That which is there cannot be read, so that nothing else replaces it either.
+        let calls = [
+            (read, true, CLOSED),
+            (copy, true, CLOSED),
+            (write(&path), true, ""),
+        ];
+        called(&windlass, mode, &calls);
+        assert_eq!(fs::read_to_string(&file).unwrap(), kept, "{mode}");
+    }
 }
 
 #[test]

@@ -328,7 +328,7 @@ fn card_5_an_update_shows_what_is_different_and_has_nothing_without_a_yes() {
     fs::write(windlass.workspace.path().join("speaks.wasm"), "broken").unwrap();
     let done = windlass.run(&["plugin", "update", "speaks"]);
     assert!(
-        done.complaint(3).contains("Nothing was installed"),
+        done.complaint(3).contains("Nothing was changed"),
         "{done:?}"
     );
     let mut other = declaration("1.3.0", &json!({}));

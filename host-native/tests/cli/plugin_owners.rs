@@ -203,3 +203,152 @@ fn card_5_a_file_takes_nothing_from_an_installed_plugin_by_its_name() {
     done(&windlass, &["revoke", "own.wasm", "--yes"]);
     assert_eq!(grants(&windlass), before);
 }
+
+/// The folders of durable state that there are, with the ids that grants have.
+fn remembered(windlass: &Windlass) -> usize {
+    let all = windlass
+        .home()
+        .join(".config/windlass/plugins/state/granted");
+    fs::read_dir(all).into_iter().flatten().count()
+}
+
+/// Has the component that is granted something remember, and says its id.
+fn remember(windlass: &Windlass) -> String {
+    let all = grants(windlass);
+    let granted = all.as_object().unwrap().values().next().unwrap();
+    let id = granted["grant"]["state_id"].as_str().unwrap();
+    fs::create_dir_all(state(windlass, id)).unwrap();
+    fs::write(state(windlass, id).join("6b"), "v").unwrap();
+    id.to_owned()
+}
+
+#[test]
+fn card_5_a_plugin_that_is_removed_leaves_nothing_that_it_ever_remembered() {
+    let durable = ["--state", "durable", "--yes"];
+    let grant = |windlass: &Windlass, more: &[&str]| {
+        done(
+            windlass,
+            &[&["grant", "notes"][..], &durable, more].concat(),
+        );
+        remember(windlass);
+    };
+    let update = |windlass: &Windlass, version: &str, more: &[&str]| {
+        put(windlass, "notes.wasm", &component("notes", version, "Note"));
+        done(windlass, &[&["update", "notes"][..], more].concat());
+    };
+    let ways: [&dyn Fn(&Windlass); 4] = [
+        &|windlass| grant(windlass, &["--new-state"]),
+        &|windlass| {
+            update(windlass, "2.0.0", &[]);
+            grant(windlass, &[]);
+        },
+        &|windlass| {
+            update(windlass, "2.0.0", &["--yes"]);
+            grant(windlass, &["--new-state"]);
+            update(windlass, "3.0.0", &["--yes"]);
+        },
+        &|windlass| {
+            update(windlass, "2.0.0", &[]);
+            update(windlass, "3.0.0", &[]);
+            grant(windlass, &[]);
+        },
+    ];
+    for (number, way) in ways.into_iter().enumerate() {
+        let windlass = Windlass::new();
+        put(
+            &windlass,
+            "notes.wasm",
+            &component("notes", "1.0.0", "Note"),
+        );
+        done(&windlass, &["add", "notes.wasm", "--yes"]);
+        let first = remember(&windlass);
+        way(&windlass);
+        assert!(state(&windlass, &first).exists(), "{number}");
+        assert_eq!(remembered(&windlass), 2, "{number}");
+        let removed = done(&windlass, &["remove", "notes"]).stdout;
+        assert!(removed.contains("sessions that run keep what they have until they end"));
+        assert_eq!(remembered(&windlass), 0, "{number}");
+        let file = windlass.home().join(".config/windlass/plugins/grants.json");
+        let file = fs::read_to_string(file).unwrap();
+        assert!(!file.contains(&first), "{file}");
+    }
+}
+
+#[test]
+fn card_5_whoever_takes_all_back_deletes_what_was_remembered_and_is_told_so() {
+    let windlass = Windlass::new();
+    let bytes = component("notes", "1.0.0", "Note");
+    put(&windlass, "notes.wasm", &bytes);
+    let grant = |more: &[&str]| {
+        let args = ["grant", "notes.wasm", "--state", "durable", "--yes"];
+        done(&windlass, &[&args, more].concat());
+        remember(&windlass)
+    };
+    let first = grant(&[]);
+    // A part that is taken back is not.
+    let shown = done(&windlass, &["revoke", "notes", "--state", "--yes"]).stdout;
+    assert!(shown.contains("sessions that run keep"), "{shown}");
+    assert!(!shown.contains("deleted"), "{shown}");
+    assert_eq!(grant(&[]), first);
+    // Another file of its name that begins anew has the place of the one before, with what that left.
+    put(
+        &windlass,
+        "notes.wasm",
+        &component("notes", "2.0.0", "Note"),
+    );
+    assert_ne!(grant(&["--new-state"]), first);
+    assert_eq!(remembered(&windlass), 2);
+    let shown = done(&windlass, &["revoke", "notes", "--yes"]).stdout;
+    for part in [
+        "What it remembered for good is deleted",
+        "sessions that run keep what they have until they end",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(remembered(&windlass), 0);
+    // Where there is nothing, nothing is said of it.
+    done(
+        &windlass,
+        &["grant", "notes.wasm", "--state", "session", "--yes"],
+    );
+    let shown = done(&windlass, &["revoke", "notes", "--yes"]).stdout;
+    assert!(!shown.contains("deleted"), "{shown}");
+}
+
+#[test]
+fn card_5_what_was_kept_of_a_plugin_is_found_by_the_same_file_and_no_other() {
+    let windlass = Windlass::new();
+    let bytes = component("notes", "1.0.0", "Note");
+    put(&windlass, "notes.wasm", &bytes);
+    done(&windlass, &["add", "notes.wasm", "--yes"]);
+    let first = remember(&windlass);
+    let shown = done(&windlass, &["remove", "notes", "--keep-state"]).stdout;
+    assert!(shown.contains("the same file finds again"), "{shown}");
+    assert_eq!(grants(&windlass), json!({}));
+
+    // Another one of its name has nothing of that, and leaves it where it is.
+    put(&windlass, "own.wasm", &component("notes", "6.6.6", "Own"));
+    let args = ["grant", "own.wasm", "--state", "durable", "--yes"];
+    done(&windlass, &args);
+    assert_ne!(remember(&windlass), first);
+    done(&windlass, &["revoke", "own.wasm", "--yes"]);
+    assert!(state(&windlass, &first).exists());
+
+    for args in [
+        &["add", "notes.wasm", "--grant-nothing"][..],
+        &["add", "notes.wasm", "--yes"],
+    ] {
+        let shown = done(&windlass, args).stdout;
+        let line = "  with what notes remembered when it was installed before\n";
+        assert!(shown.contains(line), "{args:?}: {shown}");
+        if grants(&windlass) == json!({}) {
+            let args = ["grant", "notes", "--state", "durable", "--yes"];
+            done(&windlass, &args);
+        }
+        assert_eq!(remember(&windlass), first, "{args:?}");
+        done(&windlass, &["remove", "notes", "--keep-state"]);
+    }
+    done(&windlass, &["add", "notes.wasm", "--yes"]);
+    done(&windlass, &["remove", "notes"]);
+    assert_eq!(remembered(&windlass), 0);
+}

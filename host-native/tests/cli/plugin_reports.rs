@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     guest,
     plugin_install::{declaration, hears, kept, plugin},
-    support::Windlass,
+    support::{Done, Windlass},
     terminal::Terminal,
 };
 
@@ -319,4 +319,86 @@ fn card_5_a_folder_that_is_called_like_no_plugin_is_told_how_to_be_one() {
         done.complaint(3).contains("called like its folder"),
         "{done:?}"
     );
+}
+
+#[test]
+fn card_5_a_file_that_is_no_plugin_is_refused_with_what_to_do_by_every_command() {
+    let windlass = Windlass::new();
+    let whole = plugin("1.0.0", &json!({}));
+    let mut newer = declaration("1.0.0", &json!({}));
+    newer["wit"] = json!("0.2.0");
+    let newer = guest::declared(&newer.to_string(), "(i32.const 0)");
+    for (bytes, remedy) in [
+        (&whole[..whole.len() - 9], "fetch it again"),
+        (b"\0asm\x01\0\0\0", "ask its author for a build that fits"),
+        (b"no WebAssembly at all", "fetch it again"),
+        (&newer, "update windlass"),
+    ] {
+        put(&windlass, "x.wasm", bytes);
+        let done = windlass.run(&["plugin", "check", "x.wasm"]);
+        assert_eq!(done.code, Some(1), "{remedy}: {done:?}");
+        assert!(done.stdout.contains(remedy), "{remedy}: {done:?}");
+        for args in [
+            &["plugin", "add", "x.wasm"][..],
+            &["plugin", "grant", "x.wasm"],
+        ] {
+            let complaint = windlass.run(args).complaint(3).to_owned();
+            assert!(complaint.contains(remedy), "{args:?}: {complaint}");
+        }
+        let mut command = windlass.command(&["-p", "go", "--plugin-dir", "x.wasm"]);
+        command.env("ANTHROPIC_API_KEY", "none");
+        let done = Done::of(&command.output().unwrap());
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(done.stderr.contains(remedy), "{remedy}: {done:?}");
+    }
+}
+
+#[test]
+fn conf_3_a_manifest_that_names_what_is_not_there_is_one_clear_error() {
+    let windlass = Windlass::new();
+    windlass.write("notes/texts/tidy.md", "Tidy up.");
+    for key in ["commands", "agents", "skills", "outputStyles"] {
+        let manifest = |path: &str| json!({ "name": "notes", key: ["./texts", path] }).to_string();
+        windlass.write("notes/.claude-plugin/plugin.json", &manifest("./nothere"));
+        let said = format!("`{key}` names `nothere`, and there is nothing of that name");
+        let done = windlass.run(&["plugin", "check", "notes"]);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains(&said), "{done:?}");
+        let done = windlass.run(&["plugin", "add", "notes"]);
+        assert!(done.complaint(3).contains(&said), "{done:?}");
+        let mut command = windlass.command(&["-p", "go", "--plugin-dir", "notes"]);
+        command.env("ANTHROPIC_API_KEY", "none");
+        let done = Done::of(&command.output().unwrap());
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(done.stderr.contains(&said), "{done:?}");
+        // A folder and a file that are there are taken.
+        windlass.write(
+            "notes/.claude-plugin/plugin.json",
+            &manifest("texts/tidy.md"),
+        );
+        let done = windlass.run(&["plugin", "check", "notes"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+}
+
+#[test]
+fn conf_3_a_folder_that_was_not_built_is_one_clear_error() {
+    let windlass = Windlass::new();
+    for language in ["rust", "js", "python"] {
+        let made = windlass.run(&["plugin", "new", language, "--lang", language]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let done = windlass.run(&["plugin", "check", language]);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.stdout.contains("`windlass plugin build`"), "{done:?}");
+        let done = windlass.run(&["plugin", "add", language]);
+        assert!(
+            done.complaint(3).contains("`windlass plugin build`"),
+            "{done:?}"
+        );
+        let mut command = windlass.command(&["-p", "go", "--plugin-dir", language]);
+        command.env("ANTHROPIC_API_KEY", "none");
+        let done = Done::of(&command.output().unwrap());
+        assert_ne!(done.code, Some(0), "{done:?}");
+        assert!(done.stderr.contains("`windlass plugin build "), "{done:?}");
+    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::{
-    plugin_authoring::example,
+    plugin_authoring::{example, with_cargo},
     support::{Done, Windlass},
 };
 
@@ -237,4 +237,106 @@ fn card_5_a_test_of_a_plugin_gives_hooks_the_events_that_their_matchers_name() {
             "{tool}: {done:?}"
         );
     }
+}
+
+/// A component that answers with two bytes, with these limits.
+fn answering(windlass: &Windlass, limits: &serde_json::Value) -> String {
+    let declaration = json!({
+        "name": "answer", "version": "0.1.0", "wit": "0.1.0", "limits": limits,
+        "tools": [{"name": "Answer", "description": "Answers.", "input_schema": {"type": "object"}}],
+        "grants": {
+            "http": [{"origin": "https://api.example.com", "methods": ["GET"]}],
+            "secrets": [{
+                "name": "TOKEN", "description": "Of a bot.", "audience": ["https://api.example.com"],
+            }],
+        },
+    });
+    let body = r#"
+        (i32.store16 (i32.const 3000) (i32.const 12852))
+        (call $text (i32.const 3000) (i32.const 2))
+    "#;
+    let component = windlass.workspace.path().join("answer.wasm");
+    let bytes = crate::guest::declared(&declaration.to_string(), body);
+    fs::write(&component, bytes).unwrap();
+    component.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_says_what_was_used_of_what_is_declared() {
+    let windlass = Windlass::new();
+    windlass.write(
+        "tests/a.json",
+        r#"{"calls": [{"tool": "Answer", "input": {}}]}"#,
+    );
+    let test = |limits: &serde_json::Value| {
+        let component = answering(&windlass, limits);
+        let done = windlass.run(&["plugin", "test", "--component", &component]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.stdout
+    };
+    let all = json!({
+        "memory_bytes": 200_000, "output_bytes": 100_000, "log_bytes": 3_000, "host_calls": 5_000,
+    });
+    let used = " · memory 131,072 of 200,000 bytes · 0 of 5,000 host calls · 2 of 100,000 bytes of result · 0 of 3,000 of log\n";
+    let shown = test(&all);
+    assert!(shown.contains(used), "{shown}");
+    let used = " · memory 131,072 bytes · 0 host calls · 2 bytes of result · 0 of log\n";
+    let shown = test(&json!({}));
+    assert!(shown.contains(used), "{shown}");
+}
+
+#[test]
+fn card_5_a_test_of_a_plugin_that_cannot_begin_is_named() {
+    let windlass = Windlass::new();
+    let component = answering(&windlass, &json!({}));
+    let test = |more: serde_json::Value| {
+        let mut test = json!({"calls": [{"tool": "Answer", "input": {}}]});
+        for (key, value) in more.as_object().unwrap() {
+            test[key] = value.clone();
+        }
+        windlass.write("tests/second.json", &test.to_string());
+        windlass.run(&["plugin", "test", "--component", &component])
+    };
+    windlass.write(
+        "tests/first.json",
+        r#"{"calls": [{"tool": "Answer", "input": {}}]}"#,
+    );
+    let file = "second.json`: ";
+    for (more, said) in [
+        (
+            json!({"env": {"LANGUAGE": "x"}}),
+            "its session cannot start: ",
+        ),
+        (
+            json!({"secrets": {"TOKEN": " 1234567 "}}),
+            "the value of the secret `TOKEN` has 7 bytes",
+        ),
+    ] {
+        let complaint = test(more).complaint(3).to_owned();
+        for part in [file, said] {
+            assert!(complaint.contains(part), "{part}: {complaint}");
+        }
+    }
+    let done = test(json!({"secrets": {"TOKEN": "12345678"}}));
+    assert_eq!(done.code, Some(0), "{done:?}");
+}
+
+#[test]
+fn card_5_a_build_whose_code_needs_more_memory_than_it_declares_is_refused() {
+    let windlass = Windlass::new();
+    let run = |args: &[&str]| Done::of(&with_cargo(windlass.command(args)).output().unwrap());
+    assert_eq!(run(&["plugin", "new", "tight"]).code, Some(0));
+    let source = windlass.workspace.path().join("tight/src/lib.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    let tight = text.replace("\"memory_bytes\": 67_108_864", "\"memory_bytes\": 1_000");
+    assert_ne!(tight, text);
+    fs::write(&source, tight).unwrap();
+    let done = run(&["plugin", "build", "tight"]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.stderr.contains("`memory_bytes` as 1000"), "{done:?}");
+    let built = windlass
+        .workspace
+        .path()
+        .join("tight/components/tight.wasm");
+    assert!(!built.exists());
 }

@@ -303,3 +303,75 @@ fn card_5_an_update_does_not_go_back_to_a_version_that_was_signed_before() {
     let done = run(&["plugin", "update", "speaks"]);
     assert_eq!(done.code, Some(0), "{done:?}");
 }
+
+/// A component with these limits, a limit of time of its tool, and a secret with this description.
+fn limited(version: &str, limits: &Value, tool_ms: u32, about: &str) -> Vec<u8> {
+    let declaration = json!({
+        "name": "speaks", "version": version, "wit": "0.1.0", "limits": limits,
+        "tools": [{
+            "name": "Speak", "description": "Speaks.", "input_schema": {"type": "object"},
+            "timeout_ms": tool_ms,
+        }],
+        "grants": {
+            "http": [{"origin": "https://api.example.com", "methods": ["GET"]}],
+            "secrets": [{
+                "name": "TOKEN", "description": about, "audience": ["https://api.example.com"],
+            }],
+        },
+    });
+    guest::saying(&declaration.to_string(), "LANGUAGE")
+}
+
+#[test]
+fn card_5_a_change_of_limits_and_of_what_a_secret_is_said_to_be_is_shown() {
+    let first = limited(
+        "1.0.0",
+        &json!({"memory_bytes": 64 << 20, "log_bytes": 10}),
+        3_000,
+        "Of a bot.",
+    );
+    let second = limited(
+        "2.0.0",
+        &json!({"memory_bytes": 500 << 20, "http_bytes": 9, "log_bytes": 10}),
+        100_000,
+        "Of the admin.",
+    );
+    let lines = [
+        "  + use at most 524288000 bytes of memory",
+        "  + move at most 9 bytes over HTTP",
+        "  + run the tool Speak for at most 100000 ms",
+        "  + use the secret TOKEN, said to be: Of the admin.",
+        "  - use at most 67108864 bytes of memory",
+        "  - run the tool Speak for at most 3000 ms",
+        "  - use the secret TOKEN, said to be: Of a bot.",
+    ];
+    let differs = |shown: &str| -> Vec<String> {
+        let marked = |line: &&str| line.starts_with("  + ") || line.starts_with("  - ");
+        shown.lines().filter(marked).map(str::to_owned).collect()
+    };
+    // The file itself, granted something as it was, and then another one.
+    let windlass = Windlass::new();
+    put(&windlass, "speaks.wasm", &first);
+    let grant = ["grant", "speaks.wasm", "--http", "https://api.example.com"];
+    done(&windlass, &[&grant[..], &["--yes"]].concat());
+    put(&windlass, "speaks.wasm", &second);
+    let shown = done(&windlass, &["grant", "speaks.wasm"]).stdout;
+    assert_eq!(differs(&shown), lines, "{shown}");
+    // Of one that an older version of windlass granted something, nothing is known and nothing said.
+    let forget = |kept: &mut windlass::plugins::KeptGrants| {
+        let all = kept.components.values_mut();
+        all.for_each(|kept| kept.details = None);
+    };
+    grants(&windlass).change(forget).unwrap();
+    let shown = done(&windlass, &["grant", "speaks.wasm"]).stdout;
+    assert_eq!(differs(&shown), Vec::<String>::new(), "{shown}");
+
+    // One that is installed: who installs it is not shown all of that.
+    let windlass = Windlass::new();
+    put(&windlass, "speaks.wasm", &first);
+    let shown = done(&windlass, &["add", "speaks.wasm", "--yes"]).stdout;
+    assert!(!shown.contains("at most"), "{shown}");
+    put(&windlass, "speaks.wasm", &second);
+    let shown = done(&windlass, &["update", "speaks", "--yes"]).stdout;
+    assert_eq!(differs(&shown), lines, "{shown}");
+}

@@ -178,6 +178,71 @@ fn hook_5_a_judge_of_a_plugin_denies_on_the_command_line() {
     assert!(told.contains("A hook denied Write: no, no."), "{told}");
 }
 
+/// A component whose judge answers for calls of Read like this.
+fn judging(body: &str, text: &str) -> Vec<u8> {
+    let declaration = json!({
+        "name": "policy", "version": "0.1.0", "wit": "0.1.0",
+        "hooks": [{"name": "Policy", "kind": "judge", "event": "PreToolUse", "matcher": "Read"}],
+    });
+    let with = crate::guest::Hooked {
+        judge: Some(body),
+        text,
+        ..crate::guest::Hooked::default()
+    };
+    crate::guest::hooked(&declaration.to_string(), &with)
+}
+
+/// What a model is told that reads a note and a file with a key, where rules let it, in a session with this component or none.
+fn read_with(component: Option<&[u8]>) -> String {
+    let read =
+        |name: &str| json!({"type": "tool_use", "name": "Read", "input": {"file_path": name}});
+    let script = json!({"exchanges": [
+        {"respond": {"content": [read("note.txt"), read(".env")]}},
+        {"respond": "Well."},
+    ]});
+    let server = crate::support::model(&script.to_string());
+    let windlass = Windlass::asking(&server);
+    windlass.write("note.txt", "buy milk");
+    windlass.write(".env", "KEY=1");
+    let path = windlass.home().join("policy.wasm");
+    let mut args = vec!["-p", "go", "--allowedTools", "Read"];
+    if let Some(component) = component {
+        fs::write(&path, component).unwrap();
+        args.extend(["--plugin-dir", path.to_str().unwrap()]);
+    }
+    let done = windlass.run(&args);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let asked = server.requests();
+    assert_eq!(asked.len(), 2);
+    String::from_utf8_lossy(&asked[1].body).into_owned()
+}
+
+#[test]
+fn hook_5_a_judge_of_a_plugin_narrows_a_call_on_the_command_line() {
+    let told = read_with(None);
+    assert!(
+        told.contains("buy milk") && told.contains("KEY=1"),
+        "{told}"
+    );
+    let narrows = "(call $narrow (i32.const 4096) (i32.const 7) (i32.const 0))";
+    let told = read_with(Some(&judging(narrows, "**/.env")));
+    assert!(told.contains("buy milk"), "{told}");
+    assert!(!told.contains("KEY=1"), "{told}");
+}
+
+#[test]
+fn hook_5_a_judge_of_a_plugin_has_somebody_asked_on_the_command_line() {
+    let asks = "(call $ask (i32.const 4096) (i32.const 7))";
+    let told = read_with(Some(&judging(asks, "why so?")));
+    // What the rules allow is asked about, and there is nobody.
+    let words = "Read needs permission (a hook says so: policy:Policy: why so?), and there is no terminal to ask at.";
+    assert_eq!(told.matches(words).count(), 2, "{told}");
+    assert!(
+        !told.contains("buy milk") && !told.contains("KEY=1"),
+        "{told}"
+    );
+}
+
 #[test]
 fn hook_5_what_hooks_a_component_has_is_said_before_anybody_trusts_it() {
     let windlass = Windlass::new();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     guest,
-    support::{Sdk, calls, says},
+    support::{Sdk, calls, calls_all, expecting, says},
 };
 
 /// Answers every call with the text `ok`.
@@ -147,6 +147,147 @@ async fn hook_5_hooks_of_a_plugins_components_run_in_a_session_of_an_sdk() {
     for part in ["policy:Policy", "policy:Log", "plugin policy", "mine"] {
         assert!(listing.contains(part), "{part}: {listing}");
     }
+    sdk.model.verify().unwrap();
+}
+
+/// A component whose judge answers for calls of this tool; it may have the tool itself.
+fn judging(tool: &str, judge: &str, text: &str, call: Option<&str>) -> Vec<u8> {
+    let tools = call.map(
+        |_| json!({"name": tool, "description": "A test.", "input_schema": {"type": "object"}}),
+    );
+    let declaration = json!({
+        "name": "policy", "version": "0.1.0", "wit": "0.1.0",
+        "tools": tools.into_iter().collect::<Vec<Value>>(),
+        "hooks": [{"name": "Policy", "kind": "judge", "event": "PreToolUse", "matcher": tool}],
+    });
+    let with = guest::Hooked {
+        call,
+        judge: Some(judge),
+        text,
+        ..guest::Hooked::default()
+    };
+    guest::hooked(&declaration.to_string(), &with)
+}
+
+/// What judges said, in the order of the stream.
+fn verdicts(frames: &[Value]) -> Vec<&str> {
+    let responses = frames
+        .iter()
+        .filter(|frame| frame["subtype"] == "hook_response");
+    responses
+        .map(|frame| frame["output"].as_str().unwrap())
+        .collect()
+}
+
+/// The results of tools that the model was told last.
+fn told(sdk: &Sdk) -> Vec<Value> {
+    let body = sdk.bodies().pop().unwrap();
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    let blocks = last["content"].as_array().unwrap().iter();
+    blocks
+        .filter(|block| block["type"] == "tool_result")
+        .cloned()
+        .collect()
+}
+
+#[tokio::test]
+async fn hook_5_a_judge_of_a_plugin_narrows_calls_in_a_session_of_an_sdk() {
+    let plugin = tempfile::tempdir().unwrap();
+    let name = json!({"name": "lint"}).to_string();
+    write(plugin.path(), ".claude-plugin/plugin.json", name);
+    let path = plugin.path().display().to_string();
+    let flags = [
+        "--plugin-dir",
+        &path,
+        "--components-only",
+        "--include-hook-events",
+        "--allowedTools",
+        "Read",
+        "Slow",
+    ];
+    let read = |name: &str| ("Read", json!({"file_path": format!("${{cwd}}/{name}")}));
+    let narrows = "(call $narrow (i32.const 4096) (i32.const 7) (i32.const 0))";
+    let component = judging("Read", narrows, "**/.env", None);
+    for narrowed in [false, true] {
+        let work = Arc::new(tempfile::tempdir().unwrap());
+        write(work.path(), "note.txt", "buy milk");
+        write(work.path(), ".env", "KEY=1");
+        if narrowed {
+            write(plugin.path(), "components/policy.wasm", &component);
+        }
+        let script = json!([calls_all(&[read("note.txt"), read(".env")]), says("Well.")]);
+        let mut sdk = Sdk::start_in(work, &flags, script);
+        sdk.prompt("go").await;
+        let frames = sdk.until("result").await;
+        let [note, key] = &told(&sdk)[..] else {
+            panic!("{:?}", sdk.bodies());
+        };
+        assert!(note.to_string().contains("buy milk"), "{note}");
+        assert_ne!(key.to_string().contains("KEY=1"), narrowed, "{key}");
+        assert_eq!(key["is_error"] == true, narrowed, "{key}");
+        let said = verdicts(&frames);
+        let verdict =
+            r#"{"verdict":"narrow","deny_paths":[{"pattern":"/**/.env","access":"read"}]}"#;
+        let expected: &[&str] = if narrowed { &[verdict, verdict] } else { &[] };
+        assert_eq!(said, expected);
+    }
+
+    // Less time than the tool would have.
+    let narrows = "(call $narrow (i32.const 0) (i32.const 0) (i32.const 50))";
+    let loops = Some("(loop $again (br $again)) unreachable");
+    let component = judging("Slow", narrows, "", loops);
+    write(plugin.path(), "components/policy.wasm", component);
+    let script = json!([calls("Slow", json!({})), says("Well.")]);
+    let mut sdk = Sdk::start(&flags, script);
+    sdk.prompt("go").await;
+    sdk.until("result").await;
+    let [slow] = &told(&sdk)[..] else {
+        panic!("{:?}", sdk.bodies());
+    };
+    let words = "ran out of time after 50 ms";
+    assert!(slow.to_string().contains(words), "{slow}");
+}
+
+#[tokio::test]
+async fn hook_5_a_judge_of_a_plugin_has_a_person_asked_in_a_session_of_an_sdk() {
+    let plugin = plugin("lint");
+    let asks = "(call $ask (i32.const 4096) (i32.const 7))";
+    let component = judging("Answer", asks, "why so?", None);
+    write(plugin.path(), "components/policy.wasm", component);
+    let path = plugin.path().display().to_string();
+    let flags = [
+        "--plugin-dir",
+        &path,
+        "--components-only",
+        "--permission-prompt-tool",
+        "stdio",
+        "--allowedTools",
+        "Answer",
+    ];
+    let call = || calls("Answer", json!({}));
+    let denied = json!({"tool_results": [{"contains": "not today", "is_error": true}]});
+    let ran = json!({"tool_results": [{"contains": "ok", "is_error": false}]});
+    let script = json!([
+        call(),
+        expecting(call(), denied),
+        expecting(says("Well."), ran),
+    ]);
+    let mut sdk = Sdk::start(&flags, script);
+    sdk.initialize(json!({})).await;
+    sdk.prompt("go").await;
+    // The rule alone would have let both pass.
+    for answer in [
+        json!({"behavior": "deny", "message": "not today"}),
+        json!({"behavior": "allow", "updatedInput": {}}),
+    ] {
+        let question = sdk.first("control_request can_use_tool").await;
+        let request = &question["request"];
+        assert_eq!(request["tool_name"], "Answer", "{request}");
+        let reason = request["decision_reason"].as_str().unwrap();
+        assert!(reason.contains("why so?"), "{request}");
+        sdk.answer(&question, answer).await;
+    }
+    assert_eq!(sdk.first("result").await["result"], "Well.");
     sdk.model.verify().unwrap();
 }
 
@@ -325,4 +466,49 @@ async fn conf_8_servers_of_plugins_start_and_end_when_plugins_are_read_again() {
     sdk.prompt("three").await;
     assert_eq!(tools(&sdk.first("system init").await), Vec::<String>::new());
     sdk.first("result").await;
+}
+
+/// Answers with the number of calls that its instance has had.
+const COUNTS: &str = "(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+    (i32.store8 (i32.const 2080) (i32.add (i32.const 48) (global.get $calls)))
+    (call $text (i32.const 2080) (i32.const 1))";
+
+#[tokio::test]
+async fn card_5_what_a_component_keeps_lasts_as_long_as_the_session() {
+    let plugin = tempfile::tempdir().unwrap();
+    let mut declaration: Value = serde_json::from_str(guest::DECLARATION).unwrap();
+    declaration["instance"] = json!("session");
+    declaration["tools"][0]["name"] = json!("Count");
+    let component = guest::declared(&declaration.to_string(), COUNTS);
+    write(plugin.path(), "components/count.wasm", component);
+    write(
+        plugin.path(),
+        ".claude-plugin/plugin.json",
+        r#"{"name": "count"}"#,
+    );
+    let exchange = |number: &str| {
+        let counted =
+            json!({"expect": {"tool_results": [{"contains": number}]}, "respond": number});
+        [calls("Count", json!({})), counted]
+    };
+    let script = ["1", "2", "3", "1"].map(exchange).concat();
+    let path = plugin.path().display().to_string();
+    let flags = ["--plugin-dir", &path, "--allowedTools", "Count"];
+    let mut sdk = Sdk::start(&flags, Value::Array(script));
+    sdk.initialize(json!({})).await;
+    let mut expect = async |sdk: &mut Sdk, number: &str| {
+        sdk.prompt("count").await;
+        assert_eq!(sdk.first("result").await["result"], number);
+    };
+    expect(&mut sdk, "1").await;
+    // Plugins and settings are read again in the middle of it.
+    sdk.request(json!({"subtype": "reload_plugins"})).await;
+    expect(&mut sdk, "2").await;
+    let settings = json!({"subtype": "apply_flag_settings", "settings": {"env": {"A": "1"}}});
+    sdk.request(settings).await;
+    expect(&mut sdk, "3").await;
+    sdk.prompt("/clear").await;
+    sdk.first("result").await;
+    expect(&mut sdk, "1").await;
+    sdk.model.verify().unwrap();
 }

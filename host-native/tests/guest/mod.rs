@@ -77,8 +77,21 @@ pub(crate) fn declared(declaration: &str, body: &str) -> Vec<u8> {
 
 /// The same with further imports, and further fields of the module.
 pub(crate) fn declared_with(declaration: &str, imports: &str, fields: &str, body: &str) -> Vec<u8> {
+    begun(PRELUDE, declaration, imports, fields, body)
+}
+
+/// The same where the allocator begins with this. Its parameter 3 is how much it is asked for.
+pub(crate) fn allocating(declaration: &str, first: &str, fields: &str, body: &str) -> Vec<u8> {
+    const LOCAL: &str = "(local $at i32)";
+    let (before, after) = PRELUDE.split_once(LOCAL).unwrap();
+    let prelude = format!("{before}{LOCAL} {first} {after}");
+    begun(&prelude, declaration, "", fields, body)
+}
+
+/// A component that begins like this.
+fn begun(prelude: &str, declaration: &str, imports: &str, fields: &str, body: &str) -> Vec<u8> {
     let module = format!(
-        r#"(module {imports} {PRELUDE} {fields}
+        r#"(module {imports} {prelude} {fields}
             (func $again (param i32) (result i32) (i32.add (call $again (local.get 0)) (i32.const 1)))
             (table $t 1 funcref)
             (global $calls (mut i32) (i32.const 0))

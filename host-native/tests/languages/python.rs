@@ -60,6 +60,8 @@ async fn card_5_pythons_own_functions_reach_what_was_granted_as_it_was_granted()
     std::fs::create_dir(ground.path("data")).unwrap();
     std::fs::write(ground.path("data/read.txt"), "data").unwrap();
     let (data, work) = (ground.path("data"), ground.path("work"));
+    std::os::unix::fs::symlink("nowhere", work.join("gone")).unwrap();
+    std::os::unix::fs::symlink(ground.path("outside/secret.txt"), work.join("out")).unwrap();
     let grant =
         PluginGrant::workspace(Access::Write).directory(data.display().to_string(), Access::Read);
     let granted =
@@ -72,7 +74,11 @@ async fn card_5_pythons_own_functions_reach_what_was_granted_as_it_was_granted()
         (writes("append", "note.txt"), ("a note and more", false)),
         (writes("save", "note.txt"), ("saved", false)),
         (writes("truncate", "own.txt"), ("cut", false)),
-        (writes("list", "."), ("./note.txt\n./own.txt", false)),
+        // A link that leads nowhere, or out, is a name like others there.
+        (
+            writes("list", "."),
+            ("./gone\n./note.txt\n./out\n./own.txt", false),
+        ),
         (writes("remove", "own.txt"), ("removed", false)),
         (reads("read", "read.txt"), ("data", false)),
         (reads("write", "read.txt"), ("Read-only", true)),

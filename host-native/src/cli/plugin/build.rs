@@ -47,7 +47,7 @@ pub(super) fn build(
     let built = prepared.build()?;
     let asked = built.declares.as_ref().unwrap_or(&built.component);
     let component = with_declaration_of(&built.component, asked)?;
-    let inspection = Inspection::of(&component)?;
+    let inspection = checked(&component)?;
 
     let path = match &output {
         Some(file) => file.clone(),
@@ -69,6 +69,16 @@ pub(super) fn build(
         check_neighbours(&path, &inspection)?;
     }
     Ok((path, inspection))
+}
+
+/// What was built. Where it declares a limit of memory, its code is checked against that, as `windlass plugin check` does.
+///
+/// # Errors
+/// [`AuthorError::Refused`].
+fn checked(component: &[u8]) -> Result<Inspection, AuthorError> {
+    let built = InspectedComponent::of(component.to_vec())?;
+    built.check_limits()?;
+    Ok(built.inspection().clone())
 }
 
 /// Checks that there is a folder to build or to test.

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::json;
 use windlass::plugins::{
     DeclaredHook, DeclaredHookKind, DeclaredLimits, DeclaredTool, InspectError, InspectedComponent,
-    Inspection, InstanceScope,
+    Inspection, InstanceScope, LoadFault,
 };
 use windlass_core::tool::{Access, PathParam};
 
@@ -50,16 +50,22 @@ pub(super) fn check(args: &PluginCheckArgs) -> Result<(Report, Exit), StartError
                 },
             });
         }
+        Err(InspectError::Fault(fault)) => return Ok(refused(args, &with_remedy(&fault))),
         Err(fault) => return Ok(refused(args, &fault.to_string())),
     };
     if let Err(fault) = component.check_code() {
-        return Ok(refused(args, &fault.to_string()));
+        return Ok(refused(args, &with_remedy(&fault)));
     }
     let report = match args.json {
         true => Report::of_json(&as_json(&component)),
         false => as_text(&component),
     };
     Ok((report, Exit::Done))
+}
+
+/// What is wrong, and what to do. What a file is, this command says itself.
+fn with_remedy(fault: &LoadFault) -> String {
+    format!("{fault}: {}", fault.remedy())
 }
 
 /// What no host would load.

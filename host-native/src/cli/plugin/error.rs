@@ -58,7 +58,7 @@ pub(crate) enum AuthorError {
         /// The tool.
         tool: String,
     },
-    /// The declaration would be refused.
+    /// The declaration would be refused, or the code does not fit it.
     #[error("no host would load the plugin: {0}")]
     Refused(#[from] LoadFault),
     /// A test cannot be read.
@@ -91,7 +91,7 @@ pub(crate) enum AuthorError {
     #[error("you said no")]
     Declined,
     /// A component cannot be read.
-    #[error("`{}`: {error}", .path.display())]
+    #[error("`{}`: {}", .path.display(), .error.with_remedy())]
     Component {
         /// Its file.
         path: PathBuf,
@@ -111,7 +111,7 @@ pub(crate) enum AuthorError {
     #[error("`{}` has no test: a test is a file `tests/*.json` (docs/plugins.md)", .0.display())]
     NoTest(PathBuf),
     /// The session of a test does not start.
-    #[error("the session of a test cannot start: {0}")]
+    #[error("its session cannot start: {0}")]
     Session(String),
 }
 
@@ -122,6 +122,18 @@ impl AuthorError {
         move |error| match error {
             InspectError::Io(error) => Self::Io { path, error },
             error => Self::Component { path, error },
+        }
+    }
+
+    /// Adds the file of a test to what keeps its session from starting.
+    pub(super) fn of_test(path: &Path) -> impl FnOnce(Self) -> Self {
+        let path = path.to_owned();
+        move |error| match error {
+            Self::Session(_) => Self::Test {
+                path,
+                reason: error.to_string(),
+            },
+            error => error,
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use windlass::plugins::{
-    ComponentGrant, GrantFile, InspectedComponent, KeptGrant, KeptGrants, Origin, StateScope,
+    ComponentGrant, GrantFile, InspectedComponent, Inspection, KeptGrant, KeptGrants, Origin,
+    StateScope,
 };
 
 use super::{
@@ -43,7 +44,7 @@ pub(super) fn grant(
     let mut others = kept.of_name(&declaration.name);
     let other = others.find(|(known, _)| replaces(known));
     let other = other.map(|(_, other)| other);
-    text.push_str(&compared(&inspection.asks(), other));
+    text.push_str(&compared(inspection, other));
     let before = kept.components.get(digest);
     if !is_anything_named(&args.named) && !args.replace {
         if args.yes {
@@ -135,9 +136,11 @@ pub(super) fn file() -> Result<GrantFile, AuthorError> {
 }
 
 /// What the component asks for; where another one of its name was granted something, what is new and what is gone.
-fn compared(asks: &[String], other: Option<&KeptGrant>) -> String {
-    let mut text = asked(asks, other.map(|other| other.asks.as_slice()));
+fn compared(inspection: &Inspection, other: Option<&KeptGrant>) -> String {
+    let mut text = asked(&inspection.asks(), other.map(|other| other.asks.as_slice()));
     if let Some(other) = other {
+        let details = inspection.declaration.details();
+        text.push_str(&differing(&details, other.details.as_deref()));
         let version = one_line(&other.version);
         text.push_str(&format!(
             "  (+ and -: what is different from {version}, which was granted something)\n"
@@ -162,6 +165,21 @@ pub(super) fn asked(asks: &[String], before: Option<&[String]>) -> String {
         text.push_str(&format!("  - {}\n", one_line(ask)));
     }
     text
+}
+
+/// What is new (`+`) and what is gone (`-`) of what nobody has to read where it stays as it is; nothing if it is not known what there
+/// was before.
+pub(super) fn differing(details: &[String], before: Option<&[String]>) -> String {
+    let Some(before) = before else {
+        return String::new();
+    };
+    let without = |all: &[String], others: &[String], mark: &str| -> String {
+        let lines = all.iter().filter(|line| !others.contains(line));
+        lines
+            .map(|line| format!("  {mark} {}\n", one_line(line)))
+            .collect()
+    };
+    without(details, before, "+") + &without(before, details, "-")
 }
 
 /// What a component has.

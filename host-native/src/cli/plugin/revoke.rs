@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use windlass::plugins::{InspectedComponent, KeptGrant, KeptGrants};
+use windlass::plugins::{InspectedComponent, KeptGrant, KeptGrants, PluginStore};
 
 use super::{
     consent::{self, Shown},
@@ -12,8 +12,11 @@ use super::{
 };
 use crate::cli::{plain::one_line, plugin_args::PluginRevokeArgs};
 
-/// Takes back what a component has, or the parts that the arguments name, once a person agreed. What it remembered stays in its
-/// folder; nothing else gets it.
+/// What is said of sessions that began before something was taken back.
+pub(super) const SESSIONS: &str = "sessions that run keep what they have until they end";
+
+/// Takes back what a component has, or the parts that the arguments name, once a person agreed. What it remembered for good goes with
+/// all that it has, and stays where a part is taken back.
 ///
 /// # Errors
 /// [`AuthorError`]: there is none of that name, digest or file, or it has no such part.
@@ -54,20 +57,31 @@ pub(super) fn revoke(args: &PluginRevokeArgs) -> Result<String, AuthorError> {
             }
         })?;
         return Ok(match is_shown {
-            Shown::Asked => "taken back\n".to_owned(),
-            Shown::Nothing => format!("{name} {version}\n{}", changed(None, &left)),
+            Shown::Asked => format!("taken back; {SESSIONS}\n"),
+            Shown::Nothing => format!("{name} {version}; {SESSIONS}\n{}", changed(None, &left)),
         });
     }
+    let remembers = match granted.grant.state_id {
+        None => "",
+        Some(_) => {
+            "  what it remembers for good is deleted (--state alone takes back that it may remember, and deletes nothing)\n"
+        }
+    };
     let question = format!(
-        "{name} {version} ({known})\n{}Take this back?",
+        "{name} {version} ({known})\n{}{remembers}Take this back?",
         had(Some(granted))
     );
     consent::given(&question, args.yes, &file)?;
     file.change(|kept: &mut KeptGrants| {
         kept.components.retain(|known, grant| !is_it(known, grant));
     })?;
+    let store = PluginStore::of_user().ok_or(AuthorError::NoHome)?;
+    let deleted = match store.remove_left_state(&file, None, |digest| digest == known)? {
+        true => "What it remembered for good is deleted. ",
+        false => "",
+    };
     let name = one_line(named);
     Ok(format!(
-        "{name} has nothing any more where it is installed, and the workspace where it is loaded by its path\n"
+        "{name} has nothing any more where it is installed, and the workspace where it is loaded by its path. {deleted}But {SESSIONS}\n"
     ))
 }

@@ -10,14 +10,18 @@
 //! components, and is used only if its digest is the one in the lock file.
 
 mod content;
+mod details;
 mod granted_component;
+mod left_state;
 mod lockfile;
+mod remedy;
 mod session_plugin;
 mod store;
 mod tree;
 
 pub use content::PluginContent;
 pub use granted_component::GrantedComponent;
+pub(super) use left_state::LeftState;
 pub use lockfile::{InstalledPlugin, LockedComponent, Lockfile};
 pub(crate) use session_plugin::{SessionPlugin, SessionPlugins};
 pub use store::{PluginStore, StoreChange, StoreError};

@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
+use windlass_engine::plugin::{MANIFEST, Plugin, PluginError};
 
 use super::lockfile::is_below;
 use crate::regular::{self, Link};
@@ -22,7 +23,7 @@ const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 16;
 
 /// What is left out wherever it lies: of no use to a session, and often large.
-const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
+const LEFT_OUT: [&str; 5] = [".git", ".venv", "__pycache__", "node_modules", "target"];
 
 /// The files of a plugin's folder.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +67,45 @@ pub enum TreeError {
 }
 
 impl PluginTree {
+    /// Checks that all is there which the manifest of a plugin names as a place of its Markdown files. Without it, the plugin would lack
+    /// without a word what it may be there for.
+    ///
+    /// # Errors
+    /// [`PluginError`]: something is not there.
+    pub fn check_places(
+        plugin: &Plugin,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Result<(), PluginError> {
+        let places = &plugin.places;
+        let kinds = [
+            ("commands", &places.commands),
+            ("agents", &places.agents),
+            ("skills", &places.skills),
+            ("outputStyles", &places.output_styles),
+        ];
+        let mut named = kinds
+            .into_iter()
+            .flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)));
+        match named.find(|(_, path)| !is_there(path)) {
+            None => Ok(()),
+            Some((key, path)) => Err(PluginError {
+                folder: plugin.folder.clone(),
+                file: MANIFEST.to_owned(),
+                problem: format!(
+                    "`{key}` names `{path}`, and there is nothing of that name: put it there, or write another path"
+                ),
+            }),
+        }
+    }
+
+    /// Whether it has a file of this path, or a folder with files in it.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        let mut files = self.files.keys();
+        files.any(|file| file == path || file.starts_with(&below))
+    }
+
     /// Reads a folder: regular files alone, a bounded number of bounded bytes. `.git`, `target` and `node_modules` are left out.
     ///
     /// # Errors

@@ -147,9 +147,17 @@ impl CallState {
         Ok(told(stat))
     }
 
-    /// Tells files apart, by their paths.
-    pub(super) fn hash_of(&mut self, place: &Place) -> Result<MetadataHashValue, ErrorCode> {
-        self.call.reach.stat(place.tree, &place.path)?;
+    /// Tells files apart, by their paths. A link that leads nowhere is one, too, unless it is followed: C libraries ask for this of each
+    /// name in a directory that they list.
+    pub(super) fn hash_of(
+        &mut self,
+        place: &Place,
+        follows: bool,
+    ) -> Result<MetadataHashValue, ErrorCode> {
+        match follows {
+            true => self.call.reach.stat(place.tree, &place.path)?,
+            false => self.call.reach.stat_name(place.tree, &place.path)?,
+        };
         let root = self.tree_name(place.tree).ok_or(ErrorCode::NoEntry)?;
         let path = format!("{root}/{}", place.path.trim_end_matches('/'));
         let digest = Sha256::digest(path);

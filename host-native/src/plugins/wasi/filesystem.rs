@@ -298,7 +298,7 @@ impl types::HostDescriptor for CallState {
     fn metadata_hash(&mut self, descriptor: Handle) -> Answer<MetadataHashValue> {
         self.may_go_on()?;
         Ok(match self.place_of(&descriptor)? {
-            Ok(place) => self.hash_of(&place),
+            Ok(place) => self.hash_of(&place, true),
             Err(error) => Err(error),
         })
     }
@@ -306,10 +306,13 @@ impl types::HostDescriptor for CallState {
     fn metadata_hash_at(
         &mut self,
         directory: Handle,
-        _how: PathFlags,
+        how: PathFlags,
         path: String,
     ) -> Answer<MetadataHashValue> {
-        self.at(&directory, &path, |state, place| state.hash_of(&place))
+        let follows = how.contains(PathFlags::SYMLINK_FOLLOW);
+        self.at(&directory, &path, |state, place| {
+            state.hash_of(&place, follows)
+        })
     }
 
     fn drop(&mut self, descriptor: Handle) -> wasmtime::Result<()> {

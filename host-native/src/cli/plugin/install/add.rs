@@ -49,7 +49,7 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
     let mut candidate = Candidate::examine(&content, &source, key.as_ref())?;
     let (store, grants) = of_user()?;
     // Grants that cannot be read are told before anything is installed.
-    grants.read()?;
+    let kept = grants.read()?;
     let mut change = store.change()?;
     if let Some(there) = change.lockfile().plugins.get(&candidate.name) {
         if there.digest == candidate.plugin.digest && there.source == candidate.plugin.source {
@@ -68,7 +68,7 @@ pub(in crate::cli::plugin) async fn add(args: &PluginAddArgs) -> Result<String, 
         "{}{}{}",
         title_line(&candidate),
         asked(&candidate.plugin.wishes(), None),
-        wanted.sources(&candidate)
+        wanted.sources(&candidate, &kept)
     );
     // A directory that is missing is asked about, too: the plugin is not one that asks for nothing.
     let asks = candidate.runs.is_some() || wanted.is_something() || candidate.asks_for_roles();

@@ -9,7 +9,7 @@ use windlass::{
     core::tool::PluginGrant,
     plugins::{
         ComponentGrant, Declaration, DeclaredDirectory, DeclaredGrants, GrantFile, Inspection,
-        KeptGrant, KeptGrants, LockedComponent, Lockfile,
+        KeptGrant, KeptGrants, LockedComponent, Lockfile, StateScope,
     },
 };
 
@@ -72,9 +72,16 @@ impl Asked {
 
     /// What a yes would grant, where the component leaves it open: the variables of secrets and the directories of roles, and those that
     /// would get none; a line each.
-    pub(super) fn sources(&self, candidate: &Candidate) -> String {
+    pub(super) fn sources(&self, candidate: &Candidate, file: &KeptGrants) -> String {
         let mut text = String::new();
         for (digest, kept) in &self.0.grants {
+            let remembers = kept.grant.state == StateScope::Durable;
+            if remembers && file.kept_for(&kept.name, digest).is_some() {
+                text.push_str(&format!(
+                    "  with what {} remembered when it was installed before\n",
+                    one_line(&kept.name)
+                ));
+            }
             let roles = &kept.grant.roles;
             directories::as_lines(roles)
                 .for_each(|line| text.push_str(&format!("  with {line}\n")));
@@ -129,7 +136,10 @@ impl NewGrants {
         let mut grants = self.grants.iter();
         grants.try_for_each(|(digest, granted)| {
             let replaces = |known: &str| self.replaced.contains(known);
-            kept.grant(digest.clone(), granted.clone(), replaces, self.begin_anew)
+            // What was kept for this very component is its own.
+            let is_kept = kept.kept_for(&granted.name, digest).is_some();
+            let begins_anew = self.begin_anew && !is_kept;
+            kept.grant(digest.clone(), granted.clone(), replaces, begins_anew)
         })
     }
 
@@ -235,26 +245,31 @@ pub(super) fn grant_nothing(candidate: &Candidate, file: &GrantFile) -> Result<(
     Ok(file.change(take)?)
 }
 
-/// Takes back what these components had, but for those that are installed still.
+/// Takes back what these components of a plugin had, but for those that are installed still. What they remembered is noted as left by
+/// the plugin.
 ///
 /// # Errors
 /// [`InstallError`].
 pub(super) fn take_back(
+    plugin: &str,
     components: &[LockedComponent],
     installed: &Lockfile,
     file: &GrantFile,
 ) -> Result<(), InstallError> {
     let plugins = installed.plugins.values();
     let used: Vec<&LockedComponent> = plugins.flat_map(|plugin| &plugin.components).collect();
-    let is_gone = |digest: &String| {
-        let is_it = |component: &LockedComponent| component.digest == *digest;
+    let is_gone = |digest: &str| {
+        let is_it = |component: &LockedComponent| component.digest == digest;
         components.iter().any(is_it) && !used.iter().any(|component| is_it(component))
     };
-    if !file.read()?.components.keys().any(is_gone) {
-        return Ok(());
+    let kept = file.read()?;
+    if kept.components.keys().any(|digest| is_gone(digest)) {
+        file.change(|kept: &mut KeptGrants| kept.components.retain(|digest, _| !is_gone(digest)))?;
     }
-    let take = |kept: &mut KeptGrants| kept.components.retain(|digest, _| !is_gone(digest));
-    Ok(file.change(take)?)
+    if file.read()?.is_left_of(is_gone) {
+        file.change(|kept: &mut KeptGrants| kept.left_by(plugin, is_gone))?;
+    }
+    Ok(())
 }
 
 /// All that a declaration asks for, with the directories that these texts name for its roles.

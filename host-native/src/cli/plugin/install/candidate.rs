@@ -11,7 +11,7 @@ use windlass::plugins::{
 use windlass_core::RawJson;
 use windlass_engine::{
     TextPath,
-    plugin::{MANIFEST, PLACES, Plugin},
+    plugin::{MANIFEST, PLACES, Plugin, SOURCES},
 };
 
 use super::{
@@ -76,6 +76,13 @@ impl Candidate {
     pub(super) fn asks_for_roles(&self) -> bool {
         let mut inspections = self.components.values();
         inspections.any(|inspection| !inspection.declaration.grants.directories.is_empty())
+    }
+
+    /// The limits that its components declare, and what they say of their secrets.
+    pub(super) fn details(&self) -> Vec<String> {
+        let inspections = self.components.values();
+        let details = inspections.flat_map(|inspection| inspection.declaration.details());
+        details.collect()
     }
 
     fn add(&mut self, bytes: &Bytes, file: &str, called: &str) -> Result<Inspection, InstallError> {
@@ -143,6 +150,7 @@ impl Candidate {
         };
         let folder = TextPath::from(source.text());
         let plugin = Plugin::as_written(folder, &read)?;
+        PluginTree::check_places(&plugin, |place| tree.has(place))?;
         self.plugin.folder = true;
         self.plugin.version = version(&read)?;
         for (file, content) in files.iter().filter(|(file, _)| is_component(file)) {
@@ -152,6 +160,12 @@ impl Candidate {
         self.plugin.programs = plugin.programs();
         self.runs = plugin.runs();
         self.texts = Texts::of(tree, &plugin);
+        let is_empty =
+            self.plugin.components.is_empty() && self.runs.is_none() && self.texts.are_none();
+        let mut sources = SOURCES.iter();
+        if is_empty && sources.any(|file| files.contains_key(*file)) {
+            return Err(InstallError::NotBuilt(source.text()));
+        }
         self.name = plugin.name;
         Ok(())
     }

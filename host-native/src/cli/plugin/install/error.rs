@@ -6,7 +6,6 @@ use windlass::{
     http::{DownloadError, EndpointError},
     plugins::{GrantError, GrantFileError, LoadError, LoadFault, StoreError, TreeError},
 };
-use windlass_builtin::DeclarationError;
 use windlass_engine::plugin::PluginError;
 
 use crate::cli::plugin::error::AuthorError;
@@ -58,7 +57,7 @@ pub(crate) enum InstallError {
     #[error("`{0}` is no digest: write sha256: and 64 hexadecimal digits, or the digits alone")]
     NotDigest(String),
     /// A component would not be loaded.
-    #[error("{0} cannot be installed: {1}: {remedy}", remedy = remedy(.1))]
+    #[error("{0} cannot be installed: {1}: {remedy}, `windlass plugin check` says what a file is", remedy = .1.remedy())]
     Refused(String, LoadFault),
     /// A folder is no plugin.
     #[error("{0}")]
@@ -73,6 +72,9 @@ pub(crate) enum InstallError {
         /// What could be in it.
         places: String,
     },
+    /// A folder has nothing for a session yet.
+    #[error("{0} has sources and was not built: `windlass plugin build` makes its component")]
+    NotBuilt(String),
     /// A folder has a version that cannot be shown on a line.
     #[error(
         "the version `{0}` in .claude-plugin/plugin.json is not made of 1 to {LONGEST_VERSION} visible ASCII characters: its author has to change it"
@@ -243,16 +245,6 @@ pub(crate) enum InstallError {
     /// JSON cannot be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-}
-
-/// What to do about a component that would not be loaded.
-fn remedy(fault: &LoadFault) -> &'static str {
-    match fault {
-        LoadFault::Declaration(DeclarationError::Section(_)) | LoadFault::Damaged(_) => {
-            "a part of the file may be missing, or it is another one: fetch it again, `windlass plugin check` says what a file is"
-        }
-        _ => "ask its author for a build that fits, `windlass plugin check` says what a file is",
-    }
 }
 
 /// What can be granted to the components of a plugin, and how.

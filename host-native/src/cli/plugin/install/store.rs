@@ -34,6 +34,19 @@ pub(super) fn asks(store: &PluginStore, name: &str, plugin: &InstalledPlugin) ->
     }
 }
 
+/// The limits that the components of an installed plugin declare, and what they say of their secrets; none if they cannot be read any
+/// more.
+pub(super) fn details(
+    store: &PluginStore,
+    name: &str,
+    plugin: &InstalledPlugin,
+) -> Option<Vec<String>> {
+    let components = store.components(name, plugin, &KeptGrants::default());
+    let components = components.ok()?.into_iter();
+    let details = components.flat_map(|granted| granted.component.declaration().details());
+    Some(details.collect())
+}
+
 /// The digests of all components of installed plugins.
 ///
 /// # Errors

@@ -26,6 +26,18 @@ pub(in crate::cli::plugin) struct Texts {
 }
 
 impl Texts {
+    /// Whether there are none.
+    pub(super) fn are_none(&self) -> bool {
+        let named = [
+            &self.commands,
+            &self.agents,
+            &self.skills,
+            &self.output_styles,
+            &self.doubts,
+        ];
+        named.iter().all(|names| names.is_empty())
+    }
+
     /// Reads them as sessions do.
     pub(super) fn of(tree: &PluginTree, plugin: &Plugin) -> Self {
         let folder = PluginFolder {

@@ -18,14 +18,14 @@ use super::{
     fetch::{Expected, fetch},
     signature::PublicKey,
     source::{self, Source},
-    store::{of_user, wishes},
+    store::{details, of_user, wishes},
 };
 use crate::cli::{
     Exit,
     install_args::PluginUpdateArgs,
     plain::one_line,
     plugin::{
-        grant::asked,
+        grant::{asked, differing},
         person_needed::{self, Consent},
     },
 };
@@ -106,12 +106,13 @@ async fn update_one(
         PluginContent::Component(_) => String::new(),
     };
     let about = format!(
-        "{}{}{files}  (+ and -: what is different from {}, which is installed)\n",
+        "{}{}{}{files}  (+ and -: what is different from {}, which is installed)\n",
         title_line(&candidate),
         asked(
             &candidate.plugin.wishes(),
             Some(&wishes(store, name, there))
         ),
+        differing(&candidate.details(), details(store, name, there).as_deref()),
         one_line(&there.version),
     );
     let question = "Give it what the version before had?";
@@ -134,7 +135,7 @@ async fn update_one(
         authority::grant_nothing(&candidate, grants)?;
         said.push_str(&format!(", with nothing granted{}\n", how(&candidate)));
     }
-    authority::take_back(&there.components, change.lockfile(), grants)?;
+    authority::take_back(name, &there.components, change.lockfile(), grants)?;
     Ok(format!("{about}{said}"))
 }
 

@@ -13,6 +13,9 @@ use serde_json::Value;
 use super::{budget::Budget, hook_events::Event, recorded::Exchange};
 use crate::cli::plugin::error::AuthorError;
 
+/// Bytes of the shortest secret that a host uses, without white space around it.
+const SHORTEST_SECRET: usize = 8;
+
 /// One session: what it finds, and the calls that the model makes in it, after the events that hooks are given.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,6 +127,14 @@ impl Case {
             content
                 .bytes()
                 .map_err(|error| wrong(format!("`{name}` is not base64: {error}")))?;
+        }
+        for (name, value) in &case.secrets {
+            let bytes = value.trim().len();
+            if bytes < SHORTEST_SECRET {
+                return Err(wrong(format!(
+                    "the value of the secret `{name}` has {bytes} bytes, and a host uses none of fewer than {SHORTEST_SECRET}: write a longer one"
+                )));
+            }
         }
         let files = case.files.keys().chain(case.after.keys());
         let mut named = files.chain(case.directories.values());

@@ -30,7 +30,8 @@ pub(super) async fn test(args: &PluginTestArgs) -> Result<(String, Exit), Author
     let mut text = String::new();
     let mut failed = 0;
     for (path, case) in &cases {
-        let outcomes = session::run(&component, case).await?;
+        let outcomes = session::run(&component, case).await;
+        let outcomes = outcomes.map_err(AuthorError::of_test(path))?;
         failed += outcomes
             .iter()
             .filter(|outcome| !outcome.faults.is_empty())

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use windlass::plugins::CallUsage;
+use windlass::plugins::{CallUsage, DeclaredLimits};
 
 use super::session::Outcome;
 use crate::cli::plain::{fit, grouped, one_line};
@@ -25,7 +25,7 @@ pub(super) fn write(text: &mut String, path: &Path, outcomes: &[Outcome]) {
         let result = one_line(&outcome.text);
         let _ = writeln!(text, "      {}", fit(&result, COLUMNS));
         let used = match &outcome.usage {
-            Some(usage) => used(usage, outcome.memory_limit),
+            Some(usage) => used(usage, &outcome.limits),
             None => "the component was not called".to_owned(),
         };
         let _ = writeln!(text, "      {used}");
@@ -35,17 +35,23 @@ pub(super) fn write(text: &mut String, path: &Path, outcomes: &[Outcome]) {
     }
 }
 
-fn used(usage: &CallUsage, memory_limit: Option<usize>) -> String {
+/// What was used, each of what the plugin declares, if it declares that.
+fn used(usage: &CallUsage, limits: &DeclaredLimits) -> String {
     // A usize has at most 64 bits.
     let number = |number: usize| grouped(u64::try_from(number).unwrap_or(u64::MAX));
-    let limit = memory_limit.map_or_else(String::new, |limit| format!(" of {}", number(limit)));
+    let of = |used: String, limit: Option<String>| match limit {
+        Some(limit) => format!("{used} of {limit}"),
+        None => used,
+    };
+    let bytes = |used: usize, limit: Option<usize>| of(number(used), limit.map(number));
+    let calls = limits.host_calls.map(|calls| grouped(calls.into()));
     format!(
-        "fuel {} · memory {}{limit} bytes · {} host calls · {} bytes of result · {} of log",
+        "fuel {} · memory {} bytes · {} host calls · {} bytes of result · {} of log",
         grouped(usage.fuel),
-        number(usage.memory),
-        usage.host_calls,
-        number(usage.output),
-        number(usage.log),
+        bytes(usage.memory, limits.memory_bytes),
+        of(grouped(usage.host_calls.into()), calls),
+        bytes(usage.output, limits.output_bytes),
+        bytes(usage.log, limits.log_bytes),
     )
 }
 

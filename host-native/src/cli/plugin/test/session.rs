@@ -19,8 +19,8 @@ use windlass::{
     },
     model_server::{ModelServer, Script},
     plugins::{
-        Cache, CallLimits, CallUsage, ComponentGrant, Declaration, InspectedComponent, PluginHost,
-        PluginHostConfig, SecretSource, StateScope, UsageSink,
+        Cache, CallLimits, CallUsage, ComponentGrant, Declaration, DeclaredLimits,
+        InspectedComponent, PluginHost, PluginHostConfig, SecretSource, StateScope, UsageSink,
     },
 };
 
@@ -43,8 +43,8 @@ pub(super) struct Outcome {
     pub(super) text: String,
     /// What it used; none if the component was not called at all.
     pub(super) usage: Option<CallUsage>,
-    /// The limit of memory that the plugin declares, in bytes.
-    pub(super) memory_limit: Option<usize>,
+    /// The limits that the plugin declares.
+    pub(super) limits: DeclaredLimits,
     /// What is not as the test expects.
     pub(super) faults: Vec<String>,
 }
@@ -143,7 +143,7 @@ async fn hooks(ground: &Ground<'_>, events: &[Event]) -> Result<Vec<Outcome>, Au
             call: format!("{} {}", event.hook, Value::from(event.input.clone())),
             text: heard.text,
             usage,
-            memory_limit: ground.declaration.limits.memory_bytes,
+            limits: ground.declaration.limits.clone(),
             faults,
         });
     }
@@ -178,8 +178,8 @@ async fn calls(ground: &Ground<'_>, case: &Case) -> Result<Vec<Outcome>, AuthorE
 
     let mut seen = mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
     let outcomes = case.calls.iter().map(|call| {
-        let memory_limit = ground.declaration.limits.memory_bytes;
-        judge(call, seen.next().unwrap_or_default(), memory_limit)
+        let limits = ground.declaration.limits.clone();
+        judge(call, seen.next().unwrap_or_default(), limits)
     });
     Ok(outcomes.collect())
 }
@@ -303,7 +303,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-fn judge(call: &Call, seen: Seen, memory_limit: Option<usize>) -> Outcome {
+fn judge(call: &Call, seen: Seen, limits: DeclaredLimits) -> Outcome {
     let mut faults = call.expect.faults(&seen.text, seen.is_error);
     faults.extend(seen.unexpected);
     if let Some(usage) = &seen.usage {
@@ -313,7 +313,7 @@ fn judge(call: &Call, seen: Seen, memory_limit: Option<usize>) -> Outcome {
         call: format!("{} {}", call.tool, call.input),
         text: seen.text,
         usage: seen.usage,
-        memory_limit,
+        limits,
         faults,
     }
 }
