@@ -43,6 +43,7 @@ mod plugin_reports;
 mod plugin_roles;
 mod plugin_sources;
 mod plugin_tests;
+mod plugin_tutorial;
 mod plugin_updates;
 mod plugins;
 mod project;

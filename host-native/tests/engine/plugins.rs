@@ -496,7 +496,7 @@ async fn card_5_what_a_component_keeps_lasts_as_long_as_the_session() {
     let flags = ["--plugin-dir", &path, "--allowedTools", "Count"];
     let mut sdk = Sdk::start(&flags, Value::Array(script));
     sdk.initialize(json!({})).await;
-    let mut expect = async |sdk: &mut Sdk, number: &str| {
+    let expect = async |sdk: &mut Sdk, number: &str| {
         sdk.prompt("count").await;
         assert_eq!(sdk.first("result").await["result"], number);
     };
