@@ -2,7 +2,7 @@
 //! component that changes is another one, and has none of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::OpenOptions,
     io,
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    grant::ComponentGrant, inspect::Inspection, installed::LeftState, user_folder::plugins_of_user,
+    grant::ComponentGrant, inspect::Inspection, left::LeftState, user_folder::plugins_of_user,
 };
 use crate::{
     os,
@@ -271,6 +271,34 @@ impl KeptGrants {
         let mut others = self.of_name(name).filter(|(known, _)| *known != digest);
         others.next().map(|(_, kept)| kept)
     }
+
+    /// Notes the ids that grants had before, and none has now.
+    pub(super) fn note_left(&mut self, before: &Self) {
+        let held = state_ids(&self.components);
+        for (digest, kept) in &before.components {
+            match kept.grant.state_id.as_deref() {
+                Some(id) if !held.contains(id) && !self.left.contains_key(id) => {
+                    let left = LeftState {
+                        name: kept.name.clone(),
+                        digest: digest.to_owned(),
+                        plugin: None,
+                        is_kept: false,
+                        directory: kept.grant.state_directory.clone(),
+                    };
+                    self.left.insert(id.to_owned(), left);
+                }
+                _ => {}
+            }
+        }
+        self.left.retain(|id, _| !held.contains(id.as_str()));
+    }
+}
+
+/// The ids of durable state that grants have.
+pub(super) fn state_ids(grants: &BTreeMap<String, KeptGrant>) -> BTreeSet<&str> {
+    let kept = grants.values();
+    kept.filter_map(|kept| kept.grant.state_id.as_deref())
+        .collect()
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod inspected;
 mod installed;
 mod judgement;
 mod kept_grants;
+mod left;
 mod limits;
 mod linked;
 mod load_fault;

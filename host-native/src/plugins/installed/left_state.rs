@@ -3,51 +3,14 @@
 //! An id of durable state that no grant has any more is noted beside the grants, with the component that had it last: who removes a
 //! plugin removes all that it ever remembered, and not only what its last grant leads to.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::{Path, PathBuf},
-};
-
-use serde::{Deserialize, Serialize};
+use std::{fs, io, path::Path};
 
 use super::store::PluginStore;
 use crate::plugins::{
-    kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants},
+    kept_grants::{GrantFile, GrantFileError, KeptGrant, KeptGrants, state_ids},
+    left::LeftState,
     state::{StateIdentity, StateScope, new_state_id},
 };
-
-/// Durable state that no grant has any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::plugins) struct LeftState {
-    /// The name that the component declares which had it last, or which was granted something in the place of that one.
-    name: String,
-    /// The digest of that component.
-    digest: String,
-    /// The installed plugin that had it, if it is of one that was updated or removed since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    plugin: Option<String>,
-    /// Whether it was kept for when the same component is granted durable state again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_kept: bool,
-    /// Where it lies, if the grant said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    directory: Option<PathBuf>,
-}
-
-impl LeftState {
-    /// That of a grant which is gone.
-    fn of(digest: &str, kept: &KeptGrant) -> Self {
-        Self {
-            name: kept.name.clone(),
-            digest: digest.to_owned(),
-            plugin: None,
-            is_kept: false,
-            directory: kept.grant.state_directory.clone(),
-        }
-    }
-}
 
 impl KeptGrants {
     /// Notes what a component is granted, in place of what it was granted before, or another one of its name which it replaces: that
@@ -117,20 +80,6 @@ impl KeptGrants {
         found.map(|(id, _)| id.as_str())
     }
 
-    /// Notes the ids that grants had before, and none has now.
-    pub(in crate::plugins) fn note_left(&mut self, before: &Self) {
-        let held = state_ids(&self.components);
-        for (digest, kept) in &before.components {
-            match kept.grant.state_id.as_deref() {
-                Some(id) if !held.contains(id) && !self.left.contains_key(id) => {
-                    self.left.insert(id.to_owned(), LeftState::of(digest, kept));
-                }
-                _ => {}
-            }
-        }
-        self.left.retain(|id, _| !held.contains(id.as_str()));
-    }
-
     /// Notes that what these components left is of an installed plugin: whoever removes the plugin removes it, whatever components it
     /// has by then.
     pub fn left_by(&mut self, plugin: &str, is_of_it: impl Fn(&str) -> bool) {
@@ -152,13 +101,6 @@ impl KeptGrants {
             left.is_kept |= left.plugin.as_deref() == Some(plugin) && held.contains(id.as_str());
         }
     }
-}
-
-/// The ids of durable state that grants have.
-fn state_ids(grants: &BTreeMap<String, KeptGrant>) -> BTreeSet<&str> {
-    let kept = grants.values();
-    kept.filter_map(|kept| kept.grant.state_id.as_deref())
-        .collect()
 }
 
 impl PluginStore {

@@ -21,7 +21,6 @@ mod tree;
 
 pub use content::PluginContent;
 pub use granted_component::GrantedComponent;
-pub(super) use left_state::LeftState;
 pub use lockfile::{InstalledPlugin, LockedComponent, Lockfile};
 pub(crate) use session_plugin::{SessionPlugin, SessionPlugins};
 pub use store::{PluginStore, StoreChange, StoreError};
