@@ -1,8 +1,8 @@
 //! The network: nothing but what the settings allow, by way of the proxies.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    io::{self, Read as _, Write as _},
+    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener},
     sync::{Arc, Mutex},
     thread,
 };
@@ -36,6 +36,10 @@ impl Server {
                     .unwrap()
                     .push_str(&String::from_utf8_lossy(&buffer[..read]));
                 let _ = connection.write_all(answer.as_bytes());
+                let _ = connection.shutdown(Shutdown::Write);
+                // A request comes in pieces. A connection that is closed with some of it unread is reset, and an answer that nobody
+                // has read by then is lost.
+                thread::spawn(move || io::copy(&mut connection, &mut io::sink()));
             }
         });
         Self { address, heard }
