@@ -43,7 +43,13 @@ impl SharesBySession {
         using: impl FnOnce(&mut SessionShares) -> T,
     ) -> T {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        using(sessions.entry(session).or_default())
+        let shares = sessions.entry(session).or_default();
+        let used = using(shares);
+        // Most sessions have no component that keeps anything.
+        if shares.0.is_empty() {
+            sessions.remove(&session);
+        }
+        used
     }
 
     /// Drops what a session had, which is over.

@@ -17,7 +17,7 @@ use windlass_engine::{
 };
 
 use super::{
-    agent::changed_components,
+    agent::{agent, changed_components},
     launch::Launch,
     model_access::ModelAccess,
     model_key::{KeySources, ModelKey},
@@ -25,7 +25,9 @@ use super::{
 };
 use crate::{
     Agent,
+    agent::default_plugin_host,
     plugin_dir::PluginOnDisk,
+    plugins::LogSink,
     project_config::{ProjectConfig, Whereabouts, own_places, read_config},
     sandbox::{Sandbox, in_words},
 };
@@ -140,6 +142,17 @@ pub(super) fn resolved_config(
         warnings,
         failed_plugins,
     })
+}
+
+/// The same without an SDK's request, for what needs a session's configuration and is none: its components log nowhere.
+pub(super) fn resolved_for_no_session(
+    launch: &Launch,
+    plugins: (Vec<PluginOnDisk>, Vec<String>),
+) -> Result<ResolvedConfig, StartError> {
+    let request = ConfigureRequest::default();
+    let host = default_plugin_host(LogSink::default());
+    let agent = agent(launch, &request, &plugins.0, &host)?;
+    resolved_config(launch, agent, &request, plugins)
 }
 
 /// What is to be said of tools that were named and are not there.

@@ -11,18 +11,16 @@ use windlass_core::{
 use windlass_engine::{machine::ConfigureRequest, protocol::initialize::Initialize};
 
 use super::{
-    agent::{agent, plugins},
-    build::resolved_config,
+    agent::plugins,
+    build::resolved_for_no_session,
     launch::Launch,
     lone_call::{Caller, LoneCall, Report},
     start_error::StartError,
 };
 use crate::{
     Agent,
-    agent::default_plugin_host,
     host::NativeHost,
     plugin_dir::PluginOnDisk,
-    plugins::LogSink,
     project_config::Commands,
     random::{fresh_uuid, random_seed},
 };
@@ -51,20 +49,13 @@ impl ComponentTools {
     /// # Errors
     /// [`StartError`]: no session could start.
     pub fn read(launch: &Launch) -> Result<Self, StartError> {
-        let request = ConfigureRequest::default();
-        let (plugins, left_out) = plugins(launch, &request)?;
+        let (plugins, left_out) = plugins(launch, &ConfigureRequest::default())?;
         let names: BTreeSet<String> = plugins
             .iter()
             .flat_map(PluginOnDisk::tools)
             .map(str::to_owned)
             .collect();
-        let agent = agent(
-            launch,
-            &request,
-            &plugins,
-            &default_plugin_host(LogSink::default()),
-        )?;
-        let resolved = resolved_config(launch, agent, &request, (plugins, left_out))?;
+        let resolved = resolved_for_no_session(launch, (plugins, left_out))?;
         let agent = resolved.agent.clone();
         let commands = Arc::new(resolved.project_config.commands());
         let configuration = resolved.configuration(launch, 0);

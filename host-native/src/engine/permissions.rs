@@ -16,15 +16,12 @@ use windlass_engine::{
 };
 
 use super::{
-    agent::{agent, plugins},
-    build::{ResolvedConfig, resolved_config, whereabouts},
+    agent::plugins,
+    build::{ResolvedConfig, resolved_for_no_session, whereabouts},
     launch::Launch,
     start_error::StartError,
 };
-use crate::{
-    agent::default_plugin_host, host::resolve_all, plugin_dir::PluginOnDisk, plugins::LogSink,
-    project_config::ProjectConfig,
-};
+use crate::{host::resolve_all, plugin_dir::PluginOnDisk, project_config::ProjectConfig};
 
 /// Why a call cannot be explained.
 #[derive(Debug, thiserror::Error)]
@@ -104,15 +101,8 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
 
 /// Reads flags and files, without an SDK's request.
 fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
-    let request = ConfigureRequest::default();
-    let (plugins, left_out) = plugins(launch, &request)?;
-    let agent = agent(
-        launch,
-        &request,
-        &plugins,
-        &default_plugin_host(LogSink::default()),
-    )?;
-    resolved_config(launch, agent, &request, (plugins, left_out))
+    let plugins = plugins(launch, &ConfigureRequest::default())?;
+    resolved_for_no_session(launch, plugins)
 }
 
 /// The same, with the resulting configuration.

@@ -84,9 +84,7 @@ impl Tree {
             let target = walk.advance(&mut ground)?;
             match (act(&target), &target) {
                 (Err(error), Target::Leaf(spot)) if spot.is_closed => {
-                    let path = spot.node.child_path(&spot.name);
-                    ground.scope.refuse_other_name(&path);
-                    break Err(error);
+                    break Err(refused(ground.scope, spot, error));
                 }
                 (Err(_), Target::Leaf(spot)) if spot.node.has_link(&spot.name) => {
                     walk.follow(&mut ground, &spot.name)?;
@@ -109,14 +107,10 @@ impl Tree {
         let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
         let mut ground = self.ground(scope);
         match walk.advance(&mut ground)? {
-            Target::Leaf(spot) => {
-                let done = act(&spot);
-                if done.is_err() && spot.is_closed {
-                    let path = spot.node.child_path(&spot.name);
-                    ground.scope.refuse_other_name(&path);
-                }
-                done
-            }
+            Target::Leaf(spot) => act(&spot).map_err(|error| match spot.is_closed {
+                true => refused(ground.scope, &spot, error),
+                false => error,
+            }),
             // The root of a tree itself cannot be changed.
             Target::Directory(_) => Err(FsError::Invalid),
         }
@@ -143,6 +137,12 @@ impl Tree {
         names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(names)
     }
+}
+
+/// Notes that an operation failed at a file that is closed under another name.
+fn refused(scope: &mut Scope, spot: &Spot, error: FsError) -> FsError {
+    scope.refuse_other_name(&spot.node.child_path(&spot.name));
+    error
 }
 
 impl Name {

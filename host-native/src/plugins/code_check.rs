@@ -1,6 +1,6 @@
 //! Whether the code of a component can be compiled and linked: found out before it is installed, not with its first call.
 
-use wasmparser::{MemoryType, Parser, Payload};
+use wasmparser::{MemoryType, Payload};
 use wasmtime::component::Component;
 
 use super::{
@@ -8,6 +8,7 @@ use super::{
     inspected::InspectedComponent,
     linked::{Linked, Roles},
     load_fault::LoadFault,
+    read::{damaged, for_each_section},
 };
 
 impl InspectedComponent {
@@ -46,7 +47,7 @@ impl InspectedComponent {
 
 /// Checks that the instance of a component has its memory within the limit that the component declares for itself.
 fn check_memory(bytes: &[u8], declared: usize) -> Result<(), LoadFault> {
-    let initial = initial_memory(bytes).map_err(|error| LoadFault::Damaged(error.to_string()))?;
+    let initial = initial_memory(bytes)?;
     match u64::try_from(declared).is_ok_and(|declared| declared < initial) {
         true => Err(LoadFault::MemoryBelowInitial { declared, initial }),
         false => Ok(()),
@@ -54,15 +55,16 @@ fn check_memory(bytes: &[u8], declared: usize) -> Result<(), LoadFault> {
 }
 
 /// The bytes that the memories of all modules of a component begin with. An imported memory is that of another module.
-fn initial_memory(bytes: &[u8]) -> wasmparser::Result<u64> {
+fn initial_memory(bytes: &[u8]) -> Result<u64, LoadFault> {
     let mut sum = 0_u64;
-    for payload in Parser::new(0).parse_all(bytes) {
-        if let Payload::MemorySection(memories) = payload? {
+    for_each_section(bytes, |section, _| {
+        if let Payload::MemorySection(memories) = section {
             for memory in memories {
-                sum = sum.saturating_add(initial(memory?));
+                sum = sum.saturating_add(initial(memory.map_err(damaged)?));
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(sum)
 }
 

@@ -94,7 +94,7 @@ pub use origin::{InvalidOrigin, Method, Origin, OriginMethods};
 pub use recorded::{RecordedAnswer, RecordedNetwork, RecordedRequest};
 pub use role::{DeclaredDirectory, RoleDirectory};
 pub(crate) use role_directories::ClosedPlaces;
-pub use secret::{SecretRequest, SecretSource};
+pub use secret::{SHORTEST as SHORTEST_SECRET, SecretRequest, SecretSource};
 pub use state::StateScope;
 pub(crate) use state::state_of_user;
 pub use usage::{CallUsage, UsageSink};

@@ -158,34 +158,12 @@ fn check_offered(tool: &DeclaredTool) -> Result<(), LoadFault> {
 /// Checks the outer component's imports by name, and returns the imported interfaces and the names of what it exports. wasmtime
 /// checks the types later.
 fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFault> {
-    let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
-    let cut_off = || LoadFault::Damaged("it ends in the middle of a section".to_owned());
     let mut exported = Vec::new();
     let mut imported = Vec::new();
-    let (mut parser, mut around) = (Parser::new(0), Vec::new());
-    let mut rest = bytes;
-    loop {
-        let Chunk::Parsed { consumed, payload } = parser.parse(rest, true).map_err(damaged)? else {
-            return Err(cut_off());
-        };
-        rest = rest.get(consumed..).ok_or_else(cut_off)?;
-        match payload {
-            // What functions do is looked at when they are compiled; there are thousands, and this is read at each start.
-            Payload::CodeSectionStart { size, .. } => {
-                parser.skip_section();
-                let size = usize::try_from(size).map_err(|_| cut_off())?;
-                rest = rest.get(size..).ok_or_else(cut_off)?;
-            }
+    for_each_section(bytes, |section, is_outer| {
+        match section {
             // Nested components see only what the outer one passes on.
-            Payload::ModuleSection { parser: inner, .. }
-            | Payload::ComponentSection { parser: inner, .. } => {
-                around.push(mem::replace(&mut parser, inner));
-            }
-            Payload::End(_) => match around.pop() {
-                Some(outer) => parser = outer,
-                None => return Ok((imported, exported)),
-            },
-            Payload::ComponentImportSection(imports) if around.is_empty() => {
+            Payload::ComponentImportSection(imports) if is_outer => {
                 for import in imports {
                     let import = import.map_err(damaged)?;
                     if matches!(import.ty, ComponentTypeRef::Type(_)) {
@@ -204,12 +182,55 @@ fn check_interfaces(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), LoadFaul
                     imported.push(name.to_owned());
                 }
             }
-            Payload::ComponentExportSection(exports) if around.is_empty() => {
+            Payload::ComponentExportSection(exports) if is_outer => {
                 for export in exports {
                     exported.push(export.map_err(damaged)?.name.name.to_owned());
                 }
             }
             _ => {}
         }
+        Ok(())
+    })?;
+    Ok((imported, exported))
+}
+
+/// Visits the sections of a component and of all modules and components in it, with whether one is of the component itself. Code is
+/// passed over: what functions do is looked at when they are compiled; there are thousands, and this is read at each start.
+///
+/// # Errors
+/// [`LoadFault::Damaged`], or what the visitor says.
+pub(super) fn for_each_section<'a>(
+    bytes: &'a [u8],
+    mut visit: impl FnMut(Payload<'a>, bool) -> Result<(), LoadFault>,
+) -> Result<(), LoadFault> {
+    let cut_off = || LoadFault::Damaged("it ends in the middle of a section".to_owned());
+    let (mut parser, mut around) = (Parser::new(0), Vec::new());
+    let mut rest = bytes;
+    loop {
+        let Chunk::Parsed { consumed, payload } = parser.parse(rest, true).map_err(damaged)? else {
+            return Err(cut_off());
+        };
+        rest = rest.get(consumed..).ok_or_else(cut_off)?;
+        match payload {
+            Payload::CodeSectionStart { size, .. } => {
+                parser.skip_section();
+                let size = usize::try_from(size).map_err(|_| cut_off())?;
+                rest = rest.get(size..).ok_or_else(cut_off)?;
+            }
+            Payload::ModuleSection { parser: inner, .. }
+            | Payload::ComponentSection { parser: inner, .. } => {
+                around.push(mem::replace(&mut parser, inner));
+            }
+            Payload::End(_) => match around.pop() {
+                Some(outer) => parser = outer,
+                None => return Ok(()),
+            },
+            section => visit(section, around.is_empty())?,
+        }
     }
+}
+
+/// What a part that cannot be read says of the file.
+pub(super) fn damaged(error: wasmparser::BinaryReaderError) -> LoadFault {
+    LoadFault::Damaged(error.to_string())
 }

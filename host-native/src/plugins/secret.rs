@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{credentials::withhold, redact::Redactor};
 
 /// Bytes of the shortest secret that is used: a shorter one cannot be told from other text in an answer.
-pub(super) const SHORTEST: usize = 8;
+pub const SHORTEST: usize = 8;
 
 /// The most values that are looked for in answers, also in the forms in which headers had them; a plugin whose secrets change more
 /// often sends nothing more.

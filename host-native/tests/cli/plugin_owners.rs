@@ -63,13 +63,7 @@ fn grants(windlass: &Windlass) -> Value {
 
 #[test]
 fn card_5_no_plugin_has_a_component_with_a_name_of_another_plugin() {
-    let windlass = Windlass::new();
-    put(
-        &windlass,
-        "notes.wasm",
-        &component("notes", "1.0.0", "Note"),
-    );
-    done(&windlass, &["add", "notes.wasm", "--yes"]);
+    let windlass = with_notes();
     folder(&windlass, "tools", &[&component("aid", "1.0.0", "Aid")]);
     done(&windlass, &["add", "tools", "--yes"]);
     let before = kept(&windlass);
@@ -163,8 +157,8 @@ fn state(windlass: &Windlass, id: &str) -> PathBuf {
     all.join("granted").join(digits)
 }
 
-#[test]
-fn card_5_a_file_takes_nothing_from_an_installed_plugin_by_its_name() {
+/// With the plugin `notes` installed, which has what it asks for.
+fn with_notes() -> Windlass {
     let windlass = Windlass::new();
     put(
         &windlass,
@@ -172,6 +166,12 @@ fn card_5_a_file_takes_nothing_from_an_installed_plugin_by_its_name() {
         &component("notes", "1.0.0", "Note"),
     );
     done(&windlass, &["add", "notes.wasm", "--yes"]);
+    windlass
+}
+
+#[test]
+fn card_5_a_file_takes_nothing_from_an_installed_plugin_by_its_name() {
+    let windlass = with_notes();
     let before = grants(&windlass);
     let (digest, installed) = before.as_object().unwrap().iter().next().unwrap();
 
@@ -254,13 +254,7 @@ fn card_5_a_plugin_that_is_removed_leaves_nothing_that_it_ever_remembered() {
         },
     ];
     for (number, way) in ways.into_iter().enumerate() {
-        let windlass = Windlass::new();
-        put(
-            &windlass,
-            "notes.wasm",
-            &component("notes", "1.0.0", "Note"),
-        );
-        done(&windlass, &["add", "notes.wasm", "--yes"]);
+        let windlass = with_notes();
         let first = remember(&windlass);
         way(&windlass);
         assert!(state(&windlass, &first).exists(), "{number}");

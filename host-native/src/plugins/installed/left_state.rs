@@ -80,9 +80,12 @@ impl KeptGrants {
         found.map(|(id, _)| id.as_str())
     }
 
-    /// Notes that what these components left is of an installed plugin: whoever removes the plugin removes it, whatever components it
-    /// has by then.
-    pub fn left_by(&mut self, plugin: &str, is_of_it: impl Fn(&str) -> bool) {
+    /// Takes back what these components of an installed plugin had. What they leave is noted as the plugin's: whoever removes it removes
+    /// that, whatever components it has by then.
+    pub fn take_back(&mut self, plugin: &str, is_of_it: impl Fn(&str) -> bool) {
+        let before = self.clone();
+        self.components.retain(|digest, _| !is_of_it(digest));
+        self.note_left(&before);
         for left in self.left.values_mut().filter(|it| is_of_it(&it.digest)) {
             left.plugin = Some(plugin.to_owned());
         }

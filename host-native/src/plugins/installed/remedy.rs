@@ -18,6 +18,13 @@ impl LoadFault {
             _ => "ask its author for a build that fits",
         }
     }
+
+    /// What is wrong, and what to do.
+    #[must_use]
+    pub fn with_remedy(&self) -> String {
+        let remedy = self.remedy();
+        format!("{self}: {remedy}, `windlass plugin check` says what a file is")
+    }
 }
 
 impl InspectError {
@@ -26,10 +33,7 @@ impl InspectError {
     pub fn with_remedy(&self) -> String {
         match self {
             Self::Io(error) => error.to_string(),
-            Self::Fault(fault) => format!(
-                "{fault}: {}, `windlass plugin check` says what a file is",
-                fault.remedy()
-            ),
+            Self::Fault(fault) => fault.with_remedy(),
         }
     }
 }

@@ -263,11 +263,9 @@ pub(super) fn take_back(
         components.iter().any(is_it) && !used.iter().any(|component| is_it(component))
     };
     let kept = file.read()?;
-    if kept.components.keys().any(|digest| is_gone(digest)) {
-        file.change(|kept: &mut KeptGrants| kept.components.retain(|digest, _| !is_gone(digest)))?;
-    }
-    if file.read()?.is_left_of(is_gone) {
-        file.change(|kept: &mut KeptGrants| kept.left_by(plugin, is_gone))?;
+    let has_any = kept.components.keys().any(|digest| is_gone(digest)) || kept.is_left_of(is_gone);
+    if has_any {
+        file.change(|kept: &mut KeptGrants| kept.take_back(plugin, is_gone))?;
     }
     Ok(())
 }

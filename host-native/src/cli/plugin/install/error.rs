@@ -57,7 +57,7 @@ pub(crate) enum InstallError {
     #[error("`{0}` is no digest: write sha256: and 64 hexadecimal digits, or the digits alone")]
     NotDigest(String),
     /// A component would not be loaded.
-    #[error("{0} cannot be installed: {1}: {remedy}, `windlass plugin check` says what a file is", remedy = .1.remedy())]
+    #[error("{0} cannot be installed: {fault}", fault = .1.with_remedy())]
     Refused(String, LoadFault),
     /// A folder is no plugin.
     #[error("{0}")]

@@ -9,12 +9,10 @@ use std::{
 use base64::{DecodeError, Engine as _, prelude::BASE64_STANDARD};
 use serde::Deserialize;
 use serde_json::Value;
+use windlass::plugins::SHORTEST_SECRET;
 
 use super::{budget::Budget, hook_events::Event, recorded::Exchange};
 use crate::cli::plugin::error::AuthorError;
-
-/// Bytes of the shortest secret that a host uses, without white space around it.
-const SHORTEST_SECRET: usize = 8;
 
 /// One session: what it finds, and the calls that the model makes in it, after the events that hooks are given.
 #[derive(Debug, Deserialize)]
