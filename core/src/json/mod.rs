@@ -18,7 +18,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwn
 use serde_json::value::RawValue;
 
 pub use self::fault::remedy_for;
-pub(crate) use self::fault::{Fault, known_remedy};
+pub(crate) use self::{
+    fault::{Fault, known_remedy},
+    string::plain_bytes,
+};
 
 /// The name under which serde_json requests and passes raw text that is neither parsed nor written.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";

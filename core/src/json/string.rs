@@ -26,7 +26,7 @@ const WORD: usize = size_of::<u64>();
 const ONES: u64 = u64::MAX / 255;
 
 /// How many bytes at the beginning stand for themselves in a literal: no quotation mark, no backslash, no control character.
-pub(super) fn plain_bytes(text: &[u8]) -> usize {
+pub(crate) fn plain_bytes(text: &[u8]) -> usize {
     let (words, bytes) = text.as_chunks::<WORD>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);

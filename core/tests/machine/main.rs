@@ -35,6 +35,7 @@ mod loop_tools;
 mod path_patterns;
 mod permission_answers;
 mod permissions;
+mod plain_deltas;
 mod prompt_cache;
 mod requests;
 mod restored_context;

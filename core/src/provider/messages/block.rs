@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The `delta` of a stream event, flat: one struct for all kinds is decoded twice as fast as a tagged enum.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(super) text: Option<Cow<'a, str>>,

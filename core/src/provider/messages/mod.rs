@@ -2,6 +2,7 @@
 
 mod block;
 mod error;
+mod plain_delta;
 mod rate_limit;
 mod request;
 mod response;

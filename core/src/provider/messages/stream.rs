@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::{
     block::{Building, Delta},
-    error,
+    error, plain_delta,
 };
 use crate::{
     json::RawJson,
@@ -162,26 +162,38 @@ impl Accumulated {
     fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
         let garbled = |fault| garbled_event(data, &fault);
         let text = crate::json::read::text(data).map_err(garbled)?;
-        let event: Event<'_> = crate::json::read::from_str(text).map_err(garbled)?;
-        self.apply(&event)?;
-        if let (Some(events), true) = (events, event.kind != "ping") {
+        if let Some((index, delta)) = plain_delta::read(text) {
+            self.add(index, &delta)?;
+        } else {
+            let event: Event<'_> = crate::json::read::from_str(text).map_err(garbled)?;
+            self.apply(&event)?;
+            if event.kind == "ping" {
+                return Ok(());
+            }
+        }
+        if let Some(events) = events {
             events.extend(RawJson::of_read(text));
         }
+        Ok(())
+    }
+
+    fn add(&mut self, index: u32, delta: &Delta<'_>) -> Result<(), WireError> {
+        let block = self.blocks.get_mut(&index).ok_or_else(|| {
+            WireError::garbled(&format!(
+                "a delta for content block {index}, which was never started"
+            ))
+        })?;
+        self.progress += block.add(delta) as u64;
         Ok(())
     }
 
     fn apply(&mut self, event: &Event<'_>) -> Result<(), WireError> {
         match event.kind.as_ref() {
             "content_block_delta" => {
-                let block = self.blocks.get_mut(&event.index).ok_or_else(|| {
-                    WireError::garbled(&format!(
-                        "a delta for content block {}, which was never started",
-                        event.index
-                    ))
-                })?;
-                if let Some(delta) = &event.delta {
-                    self.progress += block.add(delta) as u64;
-                }
+                self.add(
+                    event.index,
+                    event.delta.as_ref().unwrap_or(&Delta::default()),
+                )?;
             }
             "content_block_start" => {
                 let raw = event
