@@ -5,7 +5,7 @@ import { Hooks } from './hooks.js';
 import { platformFetch } from './judged-fetch.js';
 import { checkedServers } from './mcp-connections.js';
 import { MemoryFileSystem } from './memory-file-system.js';
-import { checkOptions, optionsOfSession, signalOf } from './options.js';
+import { checkOptions, checkedPrompt, optionsOfSession, signalOf } from './options.js';
 import { hasProjectFiles, wantedSettings, withProjectFiles } from './project-files.js';
 import { KEEPS_QUESTIONS, Session } from './session.js';
 import { askerOf, specOf } from './spec.js';
@@ -23,7 +23,7 @@ export class Agent {
   #parts;
 
   constructor(options = {}) {
-    checkOptions(options);
+    const doubts = checkOptions(options);
     const tools = new Map();
     const definitions = [];
     const add = (definition, answers) => {
@@ -60,6 +60,7 @@ export class Agent {
     this.#settings = wantedSettings(options);
     this.#spec = specOf(options, definitions, hooks.registrations, cwd);
     keeping(options); // whatever is wrong with it is told now
+    for (const text of doubts) this.#parts.warn(text);
   }
 
   /** The files that the tools of its plugins work on. */
@@ -69,12 +70,13 @@ export class Agent {
 
   /** Asks in a session of its own; gives the messages as they come. */
   query(prompt, options) {
-    const signal = signalOf(options); // before a session is opened for it
-    return this.session().only(prompt, { signal });
+    const checked = checkedPrompt(prompt); // before a session is opened for it
+    const signal = signalOf(options);
+    return this.session().only(checked, { signal });
   }
 
   /** Asks in a session of its own; gives the result message. */
-  run(prompt, options) {
+  async run(prompt, options) {
     return this.query(prompt, options).result();
   }
 

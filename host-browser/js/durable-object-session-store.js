@@ -18,6 +18,8 @@ export class DurableObjectSessionStore extends DatabaseStore {
 
   /** @param {{ get: Function, list: Function, transaction: Function }} storage `ctx.storage` */
   constructor(storage) {
+    const isStorage = ['get', 'list', 'transaction'].every((method) => typeof storage?.[method] === 'function');
+    if (!isStorage) throw new TypeError('`new DurableObjectSessionStore` takes the storage of a Durable Object: `ctx.storage`');
     const locks = DurableObjectSessionStore.#locks.get(storage) ?? new LocalLocks();
     DurableObjectSessionStore.#locks.set(storage, locks);
     super(new Transactions(storage), locks, 'durable-object:');

@@ -41,8 +41,6 @@ export interface HookEvents {
   };
   PreCompact: { trigger: 'manual' | 'auto'; custom_instructions: string | null };
   PostCompact: { trigger: 'manual' | 'auto'; compact_summary: string };
-  ConfigChange: { source: 'user_settings' | 'project_settings' | 'local_settings' | 'policy_settings' | 'skills'; file_path?: string };
-  WorktreeCreate: { name: string };
   InstructionsLoaded: {
     file_path: string;
     memory_type: 'User' | 'Project' | 'Local' | 'Managed';
@@ -51,6 +49,7 @@ export interface HookEvents {
     trigger_file_path?: string;
     parent_file_path?: string;
   };
+  /** A command of the shell has left the directory in which the next one begins. */
   CwdChanged: { old_cwd: string; new_cwd: string };
 }
 
@@ -124,9 +123,8 @@ export type HookSpecificOutput =
         | { behavior: 'deny'; message?: string; interrupt?: boolean };
     }
   | { hookEventName: 'PermissionDenied'; retry?: boolean }
-  | { hookEventName: 'WorktreeCreate'; worktreePath: string }
   | {
-      hookEventName: Exclude<HookEvent, 'PreToolUse' | 'PostToolUse' | 'PermissionRequest' | 'PermissionDenied' | 'WorktreeCreate'>;
+      hookEventName: Exclude<HookEvent, 'PreToolUse' | 'PostToolUse' | 'PermissionRequest' | 'PermissionDenied'>;
       additionalContext?: string;
     };
 
@@ -134,7 +132,8 @@ export type HookSpecificOutput =
 export type HookCallback<Event extends HookEvent = HookEvent> = (
   input: HookInputOf<Event>,
   toolUseID: string | undefined,
-  context: { signal: AbortSignal },
+  /** `effectId` is the same when the hook is run again after a crash, so that it can serve as an idempotency key. */
+  context: { signal: AbortSignal; effectId: string },
 ) => HookJSONOutput | void | Promise<HookJSONOutput | void>;
 
 /** Hooks of one event (Agent SDK reference, `HookCallbackMatcher`). */

@@ -29,7 +29,7 @@ export class Hooks {
   #addCallbacks(event, { matcher, hooks, timeout = TIMEOUT }) {
     const names = hooks.map((callback) => {
       const name = `callback-${this.#running.size}`;
-      this.#running.set(name, (call, input, { signal }) => callback(call.input, call.tool_use_id ?? undefined, { signal }));
+      this.#running.set(name, (call, input, { signal, effectId }) => callback(call.input, call.tool_use_id ?? undefined, { signal, effectId }));
       return name;
     });
     this.registrations.push({ event, matcher, hooks: names, timeout });
@@ -55,7 +55,7 @@ export class Hooks {
    * Runs a hook; gives its output as JSON.
    *
    * @param {string} callJson
-   * @param {{ signal: AbortSignal, host: (plugin: object, deny?: object[]) => object }} context `host`: what a run of a component may use, but for what
+   * @param {{ signal: AbortSignal, effectId: string, host: (plugin: object, deny?: object[]) => object }} context `host`: what a run of a component may use, but for what
    *   rules deny
    */
   async run(callJson, context) {

@@ -1,6 +1,8 @@
 /** What a session is driven with: the object behind `WasmHost` of the core. */
 import { runOnFiles } from './call-files.js';
 import { absolute } from './file-path.js';
+import { StreamEvents } from './unread-messages.js';
+import { wrongDecision } from './permission-answer.js';
 
 export class Host {
   #parts;
@@ -25,7 +27,7 @@ export class Host {
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
    * @param {import('./mcp-connections.js').McpConnections} servers
-   * @param {{ message: Function, read: Function, opened: Function, fault: Function }} events whom the session tells what happens
+   * @param {{ message: Function, streamEvents: Function, read: Function, opened: Function, fault: Function }} events whom the session tells what happens
    */
   constructor(parts, servers, events) {
     this.#servers = servers;
@@ -56,6 +58,7 @@ export class Host {
   async callTool(effectId, callJson, input, judgedLine, signal, progress) {
     const call = JSON.parse(callJson);
     const found = this.#parts.tools.get(call.name);
+    if (!found) throw new Error(`There is no tool ${call.name} here.`);
     if (found.plugin) {
       const { readOnly } = found.plugin.tools.find(({ name }) => name === call.name).annotations ?? {};
       const grant = found.plugin.roles.added(call.grant, Boolean(readOnly), this.#parts.denied);
@@ -93,7 +96,7 @@ export class Host {
       const roots = plugin.directories;
       return this.#offered(plugin, plugin.roles.added({ cwd, roots, deny }, false, {}), signal);
     };
-    return this.#parts.hooks.run(callJson, { signal, host });
+    return this.#parts.hooks.run(callJson, { signal, effectId, host });
   }
 
   /** Work that waits for something else than the clock. */
@@ -143,7 +146,7 @@ export class Host {
 
   async askPermission(requestJson, signal) {
     const request = JSON.parse(requestJson);
-    const { canUseTool } = this.#parts;
+    const { canUseTool, warn } = this.#parts;
     const decision = await canUseTool(request.tool_name, request.input, {
       signal,
       toolUseID: request.tool_use_id,
@@ -152,19 +155,19 @@ export class Host {
       suggestions: request.suggestions,
       agentID: request.agent_id ?? undefined,
     });
+    for (const fault of wrongDecision(decision)) warn(`\`canUseTool\` for ${request.tool_name}: ${fault}`);
     return JSON.stringify(decision);
   }
 
-  /** Takes a message; gives a promise where what comes next must wait. */
-  message(line, isResult, isEvent) {
-    const taken = this.#events.message(line, isResult);
-    return isEvent ? taken : this.#read(taken);
+  /** Takes a message: whoever reads the messages has its turn before anything is asked that follows on it. */
+  async message(line, isResult) {
+    await this.#events.message(line, isResult);
+    await this.#events.read();
   }
 
-  /** Whoever reads the messages has its turn before anything is asked that follows on them. */
-  async #read(taken) {
-    await taken;
-    await this.#events.read();
+  /** Takes events of a stream; gives a promise where there is no room for more. */
+  streamEvents(envelope, events, uuids, count) {
+    return this.#events.streamEvents(new StreamEvents(envelope, events, uuids, count));
   }
 
   /** The session has ended: components keep nothing of it. */

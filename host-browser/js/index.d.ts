@@ -3,6 +3,7 @@ import type { FileSystem } from './file-system.js';
 import type { HookCallbackMatcher, HookEvent } from './hook-events.js';
 import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
 import type { Message, PromptMessage, ResultMessage } from './messages.js';
+import type { CanUseTool, PermissionMode } from './permissions.js';
 import type { Plugin, PluginStateStore } from './plugin.js';
 import type { SettingsOptions } from './settings.js';
 import type { SessionSnapshot, SessionStore, StoreError } from './stored-sessions.js';
@@ -12,6 +13,7 @@ export * from './file-system.js';
 export * from './hook-events.js';
 export * from './mcp-server.js';
 export * from './messages.js';
+export * from './permissions.js';
 export * from './plugin.js';
 export * from './sdk-types.js';
 export type { SettingSource, SettingsOptions } from './settings.js';
@@ -40,7 +42,7 @@ export interface AgentOptions extends SettingsOptions {
   agents?: Record<string, AgentDefinition>;
   /** The agent that the session runs as. */
   agent?: string;
-  /** Tools of the loop itself, by name: `TodoWrite`, `AskUserQuestion`, `ExitPlanMode`, … */
+  /** Tools of the loop itself, by name: `TodoWrite`, `AskUserQuestion`, `ExitPlanMode`, `ToolSearch`, `Skill`, `Config`, `Agent`, `TaskOutput`, `TaskStop`. */
   coreTools?: string[];
   /** Names under which the model knows tools, and the tools that run then. */
   toolAliases?: Record<string, string>;
@@ -83,7 +85,10 @@ export interface AgentOptions extends SettingsOptions {
   /** Further directories that count as the working directory does: absolute. */
   additionalDirectories?: string[];
 
-  /** Where the model server is; default `https://api.anthropic.com`. A server of yours that adds the key is best. */
+  /**
+   * Where the model server is; default `https://api.anthropic.com`. Without the `/v1/messages` that is added to it. A server of yours that
+   * adds the key is best.
+   */
   baseUrl?: string;
   /** Sent as `x-api-key`. Refused in a page unless `dangerouslyAllowBrowser` says otherwise. */
   apiKey?: string;
@@ -171,7 +176,10 @@ export interface AgentOptions extends SettingsOptions {
   resumeSessionAt?: string;
   /** The prompt whose turn is all that may be left out by it, by its id; whatever else would be is an error. */
   resumeDropsTurn?: string;
-  /** Takes what a person should know, such as a store that does not write; by default it is a warning on the console. */
+  /**
+   * Takes what a person should know, such as a store that does not write, or a rule for a tool that there is not; by default it is a
+   * warning on the console.
+   */
   onWarning?: (text: string) => void;
 
   /** 32 random bytes that the ids come from; fresh ones if left out. */
@@ -202,12 +210,6 @@ export interface AgentDefinition {
   permissionMode?: PermissionMode;
 }
 
-/**
- * What runs without a rule that allows it: in `default` nothing, in `acceptEdits` and `auto` changes of files in the working
- * directory, in `bypassPermissions` all that nothing denies. In `plan` nothing changes anything, in `dontAsk` what would be asked about is denied.
- */
-export type PermissionMode = 'default' | 'acceptEdits' | 'auto' | 'plan' | 'dontAsk' | 'bypassPermissions';
-
 /** When a failed model call is asked again. */
 export interface RetryPolicy {
   /** Default 10. */
@@ -233,43 +235,6 @@ export interface ResponseLimits {
   /** Bytes of the whole response. */
   maxBytes?: number;
 }
-
-/** Decides about a call. What it throws denies the call. */
-export type CanUseTool = (
-  toolName: string,
-  input: Record<string, unknown>,
-  context: {
-    /** Fires when nobody waits for the decision any more. */
-    signal: AbortSignal;
-    toolUseID: string;
-    /** The path outside the working directory that made it ask. */
-    blockedPath?: string;
-    decisionReason: string;
-    /** Changes of the permissions of which each lets such calls run unasked; hand back those you accept. */
-    suggestions: PermissionUpdate[];
-    /** The subagent that calls. */
-    agentID?: string;
-  },
-) => PermissionResult | Promise<PermissionResult>;
-
-/** A change of the permissions (Agent SDK reference, `PermissionUpdate`); here all of them hold for the session. */
-export type PermissionUpdate = (
-  | {
-      type: 'addRules' | 'replaceRules' | 'removeRules';
-      rules: { toolName: string; ruleContent?: string }[];
-      behavior: 'allow' | 'deny' | 'ask';
-    }
-  | { type: 'setMode'; mode: 'default' | 'acceptEdits' | 'auto' | 'plan' | 'dontAsk' | 'bypassPermissions' }
-  | { type: 'addDirectories' | 'removeDirectories'; directories: string[] }
-) & { destination: 'userSettings' | 'projectSettings' | 'localSettings' | 'session' | 'cliArg' };
-
-/**
- * A decision: with `updatedInput` the call runs with another input, `updatedPermissions` hold from now on; with `interrupt` the run
- * ends.
- */
-export type PermissionResult =
-  | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: PermissionUpdate[] }
-  | { behavior: 'deny'; message: string; interrupt?: boolean };
 
 /** Time, in whole milliseconds. */
 export interface Clock {
@@ -355,6 +320,8 @@ export interface Session {
   id(): Promise<string>;
   /** The work begins at once, and waits when too many messages are not read. */
   prompt(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
+  /** The same by another name. */
+  send(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
   /**
    * Goes on with the turn that was not over when the session was last open (`unfinishedTurn` tells whether there is one), in place of a
    * first prompt. An answer of the model that had not arrived is asked for once more, a person is asked again, and calls have the

@@ -1,6 +1,7 @@
 /** Files in memory, as long as the page or process lives. */
 import { absolute, byName, parentOf } from './file-path.js';
 import { FileSystemError } from './file-system.js';
+import { unknownFields } from './known-fields.js';
 import { FileTree, TREE, isDirectory, newDirectory, statOf } from './file-tree.js';
 
 /** A directory tree in memory. */
@@ -13,7 +14,10 @@ export class MemoryFileSystem {
    * @param {{ files?: Record<string, string | Uint8Array>, clock?: { wall(): number } }} [options]
    *   `files`: contents by absolute path
    */
-  constructor({ files = {}, clock = { wall: () => Date.now() } } = {}) {
+  constructor(options = {}) {
+    const faults = unknownFields('a `MemoryFileSystem`', options, ['files', 'clock']);
+    if (faults.length > 0) throw new TypeError(`${faults.join('; ')}: contents stand by their paths in \`files\``);
+    const { files = {}, clock = { wall: () => Date.now() } } = options;
     this.#clock = clock;
     this.#tree = new FileTree(clock.wall());
     for (const [path, content] of Object.entries(files)) this.writeFile(path, content);

@@ -1,4 +1,5 @@
 /** What the values of options have to be: a wrong one could be a rule or a limit that nobody keeps. */
+import { unknownFields } from './known-fields.js';
 
 /** @typedef {{ fits: (value: any) => boolean, words: string }} Kind */
 
@@ -81,7 +82,7 @@ const KINDS = {
   resumeDropsTurn: TEXT,
   resumeSessionAt: TEXT,
   responseLimits: kind('an object whose values are whole numbers from 0 on', (value) => isRecord(value) && Object.values(value).every(COUNT_OR_NONE.fits)),
-  retry: RECORD,
+  retry: kind('an object whose values are whole numbers from 0 on, or true or false', isRetry),
   seed: kind('a Uint8Array of 32 bytes', (value) => value instanceof Uint8Array && value.length === 32),
   sessionId: TEXT,
   sessionStore: kind('a SessionStore, such as `new MemorySessionStore()`', has('create', 'open', 'append', 'load', 'list')),
@@ -96,6 +97,27 @@ const KINDS = {
   toolTimeoutMs: DURATION,
   trustProject: SWITCH,
 };
+
+/** The fields that options have which are objects. */
+const FIELDS = {
+  outputFormat: ['type', 'schema'],
+  responseLimits: ['idleMs', 'totalMs', 'maxBytes'],
+  retry: ['maxRetries', 'baseMs', 'maxMs', 'jitterPercent', 'onlyRateLimits', 'honourRetryAfter'],
+  systemPrompt: ['type', 'preset', 'append', 'excludeDynamicSections', 'prompt'],
+  taskBudget: ['total'],
+  thinking: ['type', 'budgetTokens', 'display'],
+};
+
+/** Fields of a matcher of hooks. */
+const MATCHER = ['matcher', 'hooks', 'timeout'];
+
+function isRetry(value) {
+  if (!isRecord(value)) return false;
+  const { onlyRateLimits, honourRetryAfter, ...numbers } = value;
+  const fits = ({ fits }, given) => given.every((each) => each === undefined || fits(each));
+  // What else it has is told by name.
+  return fits(SWITCH, [onlyRateLimits, honourRetryAfter]) && fits(COUNT_OR_NONE, Object.values(numbers));
+}
 
 function oneOfTypes(...types) {
   const type = oneOf(...types);
@@ -114,14 +136,27 @@ export function wrongValues(options) {
   const faults = Object.entries(options).filter(([name, value]) => value !== undefined && KINDS[name] && !KINDS[name].fits(value));
   return [
     ...faults.map(([name, value]) => `\`${name}\` is ${KINDS[name].words}, not ${shown(value)}`),
+    ...Object.entries(FIELDS).flatMap(([name, fields]) => unknownFields(`\`${name}\``, options[name], fields)),
+    ...(isText(options.baseUrl) ? wrongAddress(options.baseUrl) : []),
     ...(KINDS.hooks.fits(options.hooks) ? wrongHooks(options.hooks) : []),
     ...(KINDS.agents.fits(options.agents) ? wrongAgents(options.agents) : []),
   ];
 }
 
+/** Where requests go begins with it. */
+function wrongAddress(baseUrl) {
+  const [, before, ending] = /^(.*?)(\/v1(?:\/messages)?)\/*$/.exec(baseUrl) ?? [];
+  if (ending === undefined) return [];
+  const instead = before === '' ? '' : `: write ${JSON.stringify(before)}`;
+  return [`\`baseUrl\` ends in ${ending}, which would be asked for twice, because \`/v1/messages\` is added to it${instead}`];
+}
+
 function wrongHooks(hooks) {
-  const matchers = Object.entries(hooks).flatMap(([event, list]) => list.map((matcher) => ({ event, ...(isRecord(matcher) ? matcher : {}) })));
-  return matchers.flatMap(({ event, matcher, hooks: callbacks, timeout }) => {
+  const matchers = Object.entries(hooks).flatMap(([event, list]) => list.map((matcher) => [event, isRecord(matcher) ? matcher : {}]));
+  return matchers.flatMap(([event, given]) => {
+    const unknown = unknownFields(`\`hooks\`: a matcher of ${event}`, given, MATCHER);
+    if (unknown.length > 0) return unknown;
+    const { matcher, hooks: callbacks, timeout } = given;
     const isCallable = Array.isArray(callbacks) && callbacks.every((callback) => typeof callback === 'function');
     if (!isCallable) return [`\`hooks\`: each matcher of ${event} is an object with functions, \`{ hooks: [async (input) => …] }\``];
     if (matcher !== undefined && !isText(matcher)) return [`\`hooks\`: the \`matcher\` of ${event} is a text, not ${shown(matcher)}`];
@@ -139,7 +174,7 @@ function wrongAgents(agents) {
 }
 
 /** A value in a few characters. */
-function shown(value) {
+export function shown(value) {
   if (typeof value === 'number' || value === null) return String(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && !Array.isArray(value)) return `an object (${value.constructor?.name ?? 'without a prototype'})`;

@@ -1,5 +1,8 @@
 /** The options of an agent by their names: those that there are, and what is said about others. */
-import { OPTIONS, wrongValues } from './option-values.js';
+import { unknownFields } from './known-fields.js';
+import { wrongNames } from './named-tools.js';
+import { meant } from './near-name.js';
+import { OPTIONS, shown, wrongValues } from './option-values.js';
 
 /** Options of the TypeScript Agent SDK that have no meaning here, below the reason. */
 export const ELSEWHERE = {
@@ -30,9 +33,9 @@ const OF_A_SESSION = ['continue', 'forkSession', 'resume', 'resumeDropsTurn', 'r
 
 /** Events at which hooks run. The TypeScript Agent SDK has more, for which there is no occasion here. */
 export const EVENTS = [
-  'ConfigChange', 'CwdChanged', 'InstructionsLoaded', 'Notification', 'PermissionDenied', 'PermissionRequest', 'PostCompact',
+  'CwdChanged', 'InstructionsLoaded', 'Notification', 'PermissionDenied', 'PermissionRequest', 'PostCompact',
   'PostToolBatch', 'PostToolUse', 'PostToolUseFailure', 'PreCompact', 'PreToolUse', 'SessionEnd', 'SessionStart', 'Stop',
-  'StopFailure', 'SubagentStart', 'SubagentStop', 'UserPromptExpansion', 'UserPromptSubmit', 'WorktreeCreate',
+  'StopFailure', 'SubagentStart', 'SubagentStop', 'UserPromptExpansion', 'UserPromptSubmit',
 ];
 
 /** Fields of an agent's definition. */
@@ -42,21 +45,23 @@ const AGENT = ['description', 'prompt', 'tools', 'disallowedTools', 'model', 'ma
  * Whatever is no option, and what is no value of one, is told, all of it at once: what had no effect could be a rule that nobody keeps.
  *
  * @param {object} options those that are `undefined` count as left out
+ * @returns {string[]} what a person should know of them
  */
 export function checkOptions(options) {
   const faults = given(options).filter((name) => !OPTIONS.includes(name)).map(unusable);
   faults.push(...wrongValues(options));
   for (const [agent, definition] of Object.entries(options.agents ?? {})) {
-    const unknown = given(definition ?? {}).filter((name) => !AGENT.includes(name));
-    faults.push(...unknown.map((name) => `the agent \`${agent}\` has a field \`${name}\`, which does nothing here${meant(name, AGENT)}`));
+    faults.push(...unknownFields(`the agent \`${agent}\``, definition, AGENT));
   }
   const events = Object.keys(options.hooks ?? {}).filter((event) => !EVENTS.includes(event));
   faults.push(...events.map((event) => `\`hooks\`: there is no occasion for \`${event}\` here${meant(event, EVENTS)}`));
-  faults.push(...wrongTools(options.tools));
+  const { faults: ofNames, doubts } = wrongNames(options);
+  faults.push(...wrongTools(options.tools), ...wrongPlugins(options.plugins), ...ofNames);
   if (options.permissionMode === 'bypassPermissions' && !options.allowDangerouslySkipPermissions) {
     faults.push('the mode `bypassPermissions` needs `allowDangerouslySkipPermissions: true` beside it');
   }
   if (faults.length > 0) throw new Error(`the options of the agent cannot be used: ${faults.join('; ')}`);
+  return doubts;
 }
 
 /**
@@ -85,6 +90,19 @@ export function signalOf({ signal, ...others } = {}) {
   return signal;
 }
 
+/**
+ * A prompt, which whoever gives none has probably forgotten.
+ *
+ * @param {any} prompt
+ * @returns {string | object[]}
+ */
+export function checkedPrompt(prompt) {
+  const isList = Array.isArray(prompt) && prompt.length > 0;
+  if (typeof prompt === 'string' || (isList && prompt.every((block) => typeof block?.type === 'string'))) return prompt;
+  const hint = typeof prompt?.[Symbol.asyncIterator] === 'function' ? ' (`query` takes a stream of prompts)' : '';
+  throw new TypeError(`a prompt is a text or a list of content blocks, not ${shown(prompt)}${hint}`);
+}
+
 function given(options) {
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
@@ -98,30 +116,36 @@ function unusable(name) {
 /** In the TypeScript Agent SDK `tools` are names. */
 function wrongTools(tools = []) {
   if (!Array.isArray(tools)) return []; // it was told what they are
-  const names = tools.filter((tool) => typeof tool?.definition !== 'object');
-  if (names.length === 0) return [];
-  const given = JSON.stringify(names[0]);
+  const others = tools.filter((tool) => typeof tool?.definition !== 'object');
+  if (others.length === 0) return [];
+  const [other] = others;
+  if (isPromise(other)) return ['`tools`: one of them is a promise: await it, and give what it gives'];
+  if (isComponent(other)) return [`\`tools\`: the component ${other.name} belongs in \`plugins\``];
+  const given = JSON.stringify(other);
   return [`\`tools\` are what \`tool\` makes, not ${given}: the loop's own are named in \`coreTools\`, and \`disallowedTools\` takes tools away`];
 }
 
-/** `: did you mean …?`, if a name is near enough. */
-function meant(name, names) {
-  const plain = (text) => text.toLowerCase().replace(/[^a-z]/g, '');
-  const near = names.map((known) => [distance(plain(name), plain(known)), known]).sort(([a], [b]) => a - b);
-  const [apart, known] = near[0];
-  return apart <= Math.min(3, name.length / 3) ? `: did you mean \`${known}\`?` : '';
+/** In the TypeScript Agent SDK `plugins` are directories. */
+function wrongPlugins(plugins = []) {
+  if (isPromise(plugins)) return ['`plugins` is a promise: write `plugins: [await fileTools()]`'];
+  if (!Array.isArray(plugins)) return []; // it was told what they are
+  const others = plugins.filter((plugin) => !isComponent(plugin));
+  return others.map((plugin) => {
+    if (isPromise(plugin)) return '`plugins`: one of them is a promise: write `await` before what makes it (`plugins: [await fileTools()]`)';
+    if (typeof plugin === 'function') return '`plugins`: one of them is a function: call it (`plugins: [await fileTools()]`)';
+    if (typeof plugin?.path === 'string') {
+      const instead = 'agents, skills and commands are read from the tree of `files`, and servers of MCP belong in `mcpServers`';
+      return `\`plugins\`: ${JSON.stringify(plugin.path)} is a directory, and plugins are components here: ${instead}`;
+    }
+    if (typeof plugin?.definition === 'object') return `\`plugins\`: the tool ${plugin.definition.name} belongs in \`tools\``;
+    return `\`plugins\` are components, such as \`await fileTools()\` and \`new Plugin(…)\`, not ${JSON.stringify(plugin)}`;
+  });
 }
 
-/** How many characters have to be added, left out or replaced. */
-function distance(from, to) {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (const [line, character] of [...from].entries()) {
-    const next = [line + 1];
-    for (let column = 0; column < to.length; column += 1) {
-      const replaced = row[column] + (to[column] === character ? 0 : 1);
-      next.push(Math.min(replaced, row[column + 1] + 1, next[column] + 1));
-    }
-    row = next;
-  }
-  return row[to.length];
+function isPromise(value) {
+  return typeof value?.then === 'function';
+}
+
+function isComponent(value) {
+  return Array.isArray(value?.tools) && Array.isArray(value?.hooks);
 }

@@ -14,7 +14,8 @@ export interface Declaration {
 /** A hook of a component: a judge may refuse, ask or narrow; an observer only sees. */
 export interface DeclaredHook {
   name: string;
-  event: HookEvent;
+  /** Those of other hosts, at which nothing happens here, are taken as well: a component is the same everywhere. */
+  event: HookEvent | 'ConfigChange' | 'Setup' | 'TaskCompleted' | 'TeammateIdle' | 'WorktreeCreate' | 'WorktreeRemove';
   kind: 'judge' | 'observer';
   matcher?: string;
   timeout_ms?: number;

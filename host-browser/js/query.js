@@ -1,5 +1,7 @@
 /** `query`, as the TypeScript Agent SDK has it. */
 import { Agent } from './agent.js';
+import { unknownFields } from './known-fields.js';
+import { checkedPrompt } from './options.js';
 
 /**
  * Asks in a session of its own; gives the messages as they come.
@@ -7,7 +9,12 @@ import { Agent } from './agent.js';
  * @param {{ prompt: string | object[] | AsyncIterable<object>, options?: object }} asked a prompt, or a stream of user messages, each answered
  *   in its turn
  */
-export function query({ prompt, options = {} }) {
+export function query(asked) {
+  if (typeof asked !== 'object' || asked === null) throw new TypeError("`query` takes an object: `query({ prompt: 'Hello.', options: {} })`");
+  const { prompt, options = {} } = asked;
+  const [unknown] = unknownFields('what `query` takes', asked, ['prompt', 'options']);
+  if (unknown !== undefined) throw new TypeError(unknown);
+  if (!isStream(prompt)) checkedPrompt(prompt);
   const { abortController, ...rest } = options;
   const { signal } = abortController ?? {};
   if (abortController !== undefined && signal === undefined) throw new Error('`abortController` is no AbortController');
@@ -62,7 +69,7 @@ async function* answers(session, prompts, given, closing) {
 }
 
 function contentOf(prompt) {
-  if (prompt?.type === 'user' && prompt.message?.content !== undefined) return prompt.message.content;
+  if (prompt?.type === 'user' && prompt.message?.content !== undefined) return checkedPrompt(prompt.message.content);
   throw new Error("a stream of prompts gives user messages: `{ type: 'user', message: { role: 'user', content: 'Hello.' } }`");
 }
 

@@ -15,8 +15,11 @@ export const STOPPED = Symbol('stopped');
 /** The messages of an answer, an async iterable. Leaving the loop stops the run. */
 export class Run {
   #stop;
-  #lines = [];
-  /** Those who wait for a message: `{ resolve, reject }`. */
+  /** What was not read yet, as it came: `MessageLine` and `StreamEvents`. */
+  #unread = [];
+  /** How many messages that is. */
+  #waiting = 0;
+  /** Those who wait for a message: `{ read, resolve, reject }`. */
   #readers = [];
   /** Who waits for room. */
   #writer;
@@ -51,15 +54,14 @@ export class Run {
   /** The messages as lines of JSON, byte for byte as the core wrote them. */
   async *lines() {
     try {
-      for (let line = await this.#next(); line !== undefined; line = await this.#next()) yield line;
+      for (let next = await this.#next(asLine); !next.done; next = await this.#next(asLine)) yield next.value;
     } finally {
       await this.return();
     }
   }
 
-  async next() {
-    const line = await this.#next();
-    return line === undefined ? { done: true, value: undefined } : { done: false, value: JSON.parse(line) };
+  next() {
+    return this.#next(asMessage);
   }
 
   async return() {
@@ -78,16 +80,16 @@ export class Run {
     done.then(() => this.#end({}), (error) => this.#end({ error }));
   }
 
-  /** @private Takes a line; where there is no room for the next, gives a promise that there is. */
-  [TAKE](line) {
+  /** @private Takes messages; where there is no room for more, gives a promise that there is. */
+  [TAKE](messages) {
     if (this.#abandoned) return undefined;
-    const reader = this.#readers.shift();
-    if (reader) {
-      reader.resolve(line);
-      return undefined;
+    this.#unread.push(messages);
+    this.#waiting += messages.left;
+    while (this.#readers.length > 0 && this.#waiting > 0) {
+      const { read, resolve } = this.#readers.shift();
+      resolve(this.#first(read));
     }
-    this.#lines.push(line);
-    if (this.#lines.length < MESSAGES_AHEAD) return undefined;
+    if (this.#waiting < MESSAGES_AHEAD) return undefined;
     return new Promise((resolve) => {
       this.#writer = resolve;
     });
@@ -95,25 +97,34 @@ export class Run {
 
   /** @private Lets the reader go on, if there is one, until nothing waits. */
   async [READ]() {
-    for (let turn = 0; turn < TURNS && this.#lines.length > 0; turn += 1) await undefined;
+    for (let turn = 0; turn < TURNS && this.#waiting > 0; turn += 1) await undefined;
   }
 
-  #next() {
-    if (this.#lines.length > 0) {
-      const line = this.#lines.shift();
-      if (this.#lines.length <= MESSAGES_LEFT) this.#makeRoom();
-      return Promise.resolve(line);
+  #next(read) {
+    if (this.#waiting > 0) {
+      const next = this.#first(read);
+      if (this.#waiting <= MESSAGES_LEFT) this.#makeRoom();
+      return Promise.resolve(next);
     }
     if (this.#over) return this.#ended();
     return new Promise((resolve, reject) => {
-      this.#readers.push({ resolve, reject });
+      this.#readers.push({ read, resolve, reject });
     });
+  }
+
+  /** Reads the first that waits. */
+  #first(read) {
+    const [messages] = this.#unread;
+    const value = read(messages);
+    if (messages.left === 0) this.#unread.shift();
+    this.#waiting -= 1;
+    return { done: false, value };
   }
 
   #ended() {
     const { error } = this.#over;
     this.#over = {}; // an error is told once
-    return error === undefined ? Promise.resolve(undefined) : Promise.reject(error);
+    return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error);
   }
 
   #end(over) {
@@ -125,7 +136,8 @@ export class Run {
   #abandon(over) {
     if (this.#over) return;
     this.#abandoned = true;
-    this.#lines = [];
+    this.#unread = [];
+    this.#waiting = 0;
     this.#makeRoom();
     this.#end(over);
     this.interrupt().catch(() => {});
@@ -141,3 +153,6 @@ export class Run {
     this.#writer = undefined;
   }
 }
+
+const asMessage = (messages) => messages.message();
+const asLine = (messages) => messages.line();

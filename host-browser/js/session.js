@@ -1,7 +1,8 @@
 /** A conversation: an engine that is driven, and the runs that get its messages. */
 import { Host } from './host.js';
 import { McpConnections } from './mcp-connections.js';
-import { signalOf } from './options.js';
+import { checkedPrompt, signalOf } from './options.js';
+import { MessageLine } from './unread-messages.js';
 import { FOLLOW, READ, Run, STOPPED, TAKE } from './run.js';
 import { snapshotOf } from './stored-sessions.js';
 import { ToldStore } from './told-store.js';
@@ -9,9 +10,14 @@ import { ToldStore } from './told-store.js';
 /** An option of agents whose sessions keep turns in which a person is asked, and no others. */
 export const KEEPS_QUESTIONS = Symbol('keepsQuestions');
 
+/** What stops a session that nobody has any more, where nothing can be waited for. */
+export const LET_GO = Symbol('letGo');
+
 /** A conversation. Prompts are answered one after another. */
 export class Session {
   #core;
+  /** The same, once it is there. */
+  #begun;
   /** Resolves when the engine has ended. */
   #driven;
   /** Why nothing more is answered. */
@@ -59,7 +65,13 @@ export class Session {
    * when too many messages are not read.
    */
   prompt(prompt, options) {
-    return this.#answer(options, (core) => core.prompt(JSON.stringify(prompt)));
+    const json = JSON.stringify(checkedPrompt(prompt));
+    return this.#answer(options, (core) => core.prompt(json));
+  }
+
+  /** The same by another name. */
+  send(prompt, options) {
+    return this.prompt(prompt, options);
   }
 
   /**
@@ -158,6 +170,11 @@ export class Session {
     await this.#driven;
   }
 
+  /** @private Stops it at once. Where objects at the edge end, no promise can be waited for. */
+  [LET_GO]() {
+    this.#begun?.stop();
+  }
+
   async [Symbol.asyncDispose]() {
     await this.close();
   }
@@ -201,12 +218,15 @@ export class Session {
     const store = kept && new ToldStore(kept);
     const events = {
       message: (line, isResult) => this.#take(line, isResult),
+      // Between two answers nobody listens.
+      streamEvents: (events) => this.#current?.run[TAKE](events),
       read: () => this.#current?.run[READ](),
       opened: (id) => this.#isOpened.resolve(id),
       fault: (reason) => this.#end(store?.errorOf(reason) ?? new Error(reason)),
     };
     try {
       const core = await this.#core;
+      this.#begun = core;
       const denied = { read: core.deniesReading, write: core.deniesWriting };
       const host = new Host({ ...parts, denied }, this.#servers, events);
       await core.drive(host, store).finally(() => host.over());
@@ -230,7 +250,7 @@ export class Session {
   #take(line, isResult) {
     const { run, answered } = this.#current ?? {};
     // Between two answers nobody listens.
-    const taken = run?.[TAKE](line);
+    const taken = run?.[TAKE](new MessageLine(line));
     if (isResult) answered?.();
     return taken;
   }

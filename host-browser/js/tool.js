@@ -1,6 +1,14 @@
 /** Tools that are functions of the embedder. */
 import { inputSchema } from './input-schema.js';
+import { unknownFields } from './known-fields.js';
 import { TOOL_NAME } from './tool-name.js';
+
+/** What `extras`, their annotations and their paths can have. */
+const EXTRAS = ['annotations', 'paths', 'commandParam', 'retry', 'timeoutMs'];
+const ANNOTATIONS = [
+  'readOnly', 'destructive', 'idempotent', 'openWorld', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'title',
+];
+const PATH = ['field', 'access', 'defaultCwd'];
 
 /** What makes an object a result. */
 const RESULT = ['content', 'structured', 'structuredContent', 'isError'];
@@ -19,6 +27,7 @@ const RESULT = ['content', 'structured', 'structuredContent', 'isError'];
 export function tool(name, description, schema, handler, extras = {}) {
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) throw new Error(`a tool cannot be called ${JSON.stringify(name)}: names have 1 to 128 letters, digits, \`_\` and \`-\``);
   if (typeof handler !== 'function') throw new Error(`the tool ${name} has no handler: the function that answers its calls comes behind the schema`);
+  checkExtras(name, extras);
   const { json, parse } = inputSchema(name, schema);
   const { commandParam = null } = extras;
   return {
@@ -41,6 +50,18 @@ export function tool(name, description, schema, handler, extras = {}) {
       return toCore(name, await handler(await parse(input), { signal, progress, effectId, asWritten: call.input }));
     },
   };
+}
+
+/** What has no effect could be a rule that nobody keeps. */
+function checkExtras(name, extras) {
+  const misplaced = Object.keys(extras ?? {}).find((key) => ANNOTATIONS.includes(key));
+  const faults = misplaced
+    ? [`the tool ${name} has an extra \`${misplaced}\`, which belongs in \`annotations\``]
+    : unknownFields(`the tool ${name}`, extras, EXTRAS);
+  faults.push(...unknownFields(`an annotation of the tool ${name}`, extras?.annotations, ANNOTATIONS));
+  const paths = Array.isArray(extras?.paths) ? extras.paths : [];
+  faults.push(...paths.flatMap((path) => unknownFields(`a path of the tool ${name}`, path, PATH)));
+  if (faults.length > 0) throw new Error(faults.join('; '));
 }
 
 /** The names of MCP, which the TypeScript Agent SDK takes, are as good as those of the core. */

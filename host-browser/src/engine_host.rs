@@ -72,12 +72,16 @@ impl EngineHost for BrowserHost {
     }
 
     async fn message(&self, message: Message) {
+        let message = match message {
+            Message::StreamEvent(event) => return self.stream_events.add(event).await,
+            message => message,
+        };
+        self.stream_events.give();
         // An error of the receiver does not stop the session.
         let is_result = matches!(message, Message::Result(_));
-        let is_event = matches!(message, Message::StreamEvent(_));
-        let taken = (self.js).message(&message.to_line(), is_result, is_event);
-        if let Ok(Ok(room)) = taken.map(JsCast::dyn_into::<Promise>) {
-            let _ = JsFuture::from(room).await;
+        let taken = self.js.message(&message.to_line(), is_result);
+        if let Ok(Ok(read)) = taken.map(JsCast::dyn_into::<Promise>) {
+            let _ = JsFuture::from(read).await;
         }
     }
 
@@ -86,6 +90,7 @@ impl EngineHost for BrowserHost {
     }
 
     fn fault(&self, fault: Fault) {
+        self.stream_events.give();
         self.js.fault(&fault.to_string());
     }
 

@@ -20,6 +20,7 @@ use crate::{
     answers::{ToolAnswers, exchange, hook_answer, to_json},
     imports::{Abort, WasmHost, reason},
     store::JsStore,
+    stream_events::StreamEvents,
 };
 
 /// A single-threaded host.
@@ -27,11 +28,13 @@ use crate::{
 pub(crate) struct BrowserHost {
     pub(crate) js: WasmHost,
     pub(crate) kept: StoreEffects<JsStore>,
+    pub(crate) stream_events: StreamEvents,
 }
 
 impl BrowserHost {
     pub(crate) fn new(js: WasmHost, store: Option<JsStore>) -> Self {
         Self {
+            stream_events: StreamEvents::new(js.clone()),
             js,
             kept: StoreEffects::new(store),
         }

@@ -78,15 +78,22 @@ extern "C" {
     #[wasm_bindgen(method, js_name = askPermission)]
     pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
 
-    /// Receives a message, one line of JSON. Gives a promise where the next one must wait, which resolves when it can be sent. For an
-    /// event of a stream that is where there is no room: a promise for each of ten thousand pieces of text would cost more than
-    /// the rest. What follows on any other message is asked of the embedder after it was read.
+    /// Receives a message, one line of JSON. Gives a promise that resolves when it was read: what follows on it is asked of the
+    /// embedder after that.
     #[wasm_bindgen(method, catch)]
-    pub(crate) fn message(
+    pub(crate) fn message(this: &WasmHost, line: &str, is_result: bool)
+    -> Result<JsValue, JsValue>;
+
+    /// Receives messages that are events of a stream: a line of JSON as each of them is, but for the event, which is `null`, and the
+    /// UUID, which is nil; so many events as JSON, between two of them a comma and a line feed; and as many UUIDs, without anything
+    /// between them. Gives a promise where there is no room for more, which resolves when there is.
+    #[wasm_bindgen(method, catch, js_name = streamEvents)]
+    pub(crate) fn stream_events(
         this: &WasmHost,
-        line: &str,
-        is_result: bool,
-        is_event: bool,
+        envelope: &str,
+        events: &str,
+        uuids: &str,
+        count: usize,
     ) -> Result<JsValue, JsValue>;
 
     /// Learns the id of the session.

@@ -29,6 +29,7 @@ mod session;
 #[cfg(feature = "settings")]
 mod settings;
 mod store;
+mod stream_events;
 mod summary;
 
 #[cfg(feature = "testkit")]

@@ -219,6 +219,7 @@ impl Session {
             };
             let host = BrowserHost::new(host, store.map(JsStore::new));
             drive(&mut engine, &host, inputs).await;
+            host.stream_events.give();
             Ok(JsValue::UNDEFINED)
         })
     }

@@ -273,7 +273,7 @@ test('options that make no sense are refused, and say why', async () => {
   assert.throws(() => new Agent({ tools: [twice, twice] }), /two tools are called Same/);
   assert.throws(() => new Agent({ permissionMode: 'bypassPermissions' }), /needs `allowDangerouslySkipPermissions: true`/);
   await assert.rejects(new Agent({ allowedTools: ['Read('] }).run('Hi.'), /parenthesis/);
-  await assert.rejects(new Agent({}).run(7), /`prompt` must be/);
+  await assert.rejects(new Agent({}).run(7), /a prompt is a text or a list of content blocks, not 7/);
 });
 
 test('limits hold: rounds of tools, and money', async () => {

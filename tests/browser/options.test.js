@@ -1,11 +1,12 @@
 /** What becomes of the options of an agent: all that there are have an effect, and what has none is told. */
+import './npm-packages.js';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { directory, files, windlass } from './package-under-test.js';
-import { agentOf, all, callOf } from './scripted-agent.js';
+import { directory, files, load, windlass } from './package-under-test.js';
+import { agentOf, all, callOf, scripted } from './scripted-agent.js';
 
 const { Agent, MemoryFileSystem, query, tool } = windlass;
 const note = tool('Note', 'Notes.', {}, () => 'noted');
@@ -17,7 +18,7 @@ async function requestOf(options) {
     body = JSON.parse(new TextDecoder().decode(request.body));
     return new Response('{"type":"error","error":{"type":"authentication_error","message":"no"}}', { status: 401 });
   };
-  const result = await new Agent({ ...options, fetch }).run('Hi.');
+  const result = await new Agent({ onWarning: () => {}, ...options, fetch }).run('Hi.');
   assert.match(JSON.stringify(result.errors), /no/);
   return body;
 }
@@ -106,10 +107,193 @@ test('an event for which there is no occasion is told', () => {
   assert.throws(() => new Agent({ hooks: { TeammateIdle: hooks } }), /no occasion for `TeammateIdle` here/);
 });
 
+test('a field that does nothing is told, with the one that was meant', () => {
+  const hooks = [() => ({})];
+  const format = { type: 'json_schema', schema: {} };
+  const wrong = [
+    [{ hooks: { PreToolUse: [{ match: 'Other', hooks }] } }, /a matcher of PreToolUse has a field `match`, which does nothing here: did you mean `matcher`\?/],
+    [{ hooks: { event: 'x', PreToolUse: [{ event: 'x', hooks }] } }, /`hooks` is an object with a list/],
+    [{ hooks: { PreToolUse: [{ event: 'x', hooks }] } }, /a matcher of PreToolUse has a field `event`/],
+    [{ retry: { maxRetry: 3 } }, /`retry` has a field `maxRetry`, which does nothing here: did you mean `maxRetries`\?/],
+    [{ retry: { maxRetries: '3' } }, /`retry` is an object whose values are whole numbers/], [{ retry: { onlyRateLimits: 1 } }, /or true or false/],
+    [{ responseLimits: { idle: 50 } }, /`responseLimits` has a field `idle`/], [{ taskBudget: { total: 9, max: 1 } }, /`taskBudget` has a field `max`/],
+    [{ thinking: { type: 'enabled', budget_tokens: 9 } }, /a field `budget_tokens`.*`budgetTokens`/], [{ outputFormat: { ...format, name: 'x' } }, /a field `name`/],
+    [{ systemPrompt: { type: 'preset', preset: 'claude_code', apend: 'x' } }, /`systemPrompt` has a field `apend`.*`append`/],
+  ];
+  for (const [options, message] of wrong) assert.throws(() => new Agent(options), message, JSON.stringify(options));
+  assert.ok(new Agent({ retry: { maxRetries: 0, baseMs: undefined, honourRetryAfter: false, banana: undefined } }));
+  assert.throws(() => tool('Note', '', {}, () => '', { readOnly: true }), /the tool Note has an extra `readOnly`, which belongs in `annotations`/);
+  assert.throws(() => tool('Note', '', {}, () => '', { timeout: 5 }), /the tool Note has a field `timeout`, which does nothing here/);
+  assert.throws(() => tool('Note', '', {}, () => '', { annotations: { readonly: true } }), /an annotation of the tool Note.*`readonly`.*mean `readOnly`\?/);
+  assert.throws(() => tool('Note', '', {}, () => '', { paths: [{ field: 'a', acess: 'read' }] }), /a path of the tool Note.*`acess`.*mean `access`\?/);
+  assert.throws(() => new MemoryFileSystem({ file: { '/a': '' } }), /a `MemoryFileSystem` has a field `file`, .*mean `files`\?/);
+  assert.throws(() => new MemoryFileSystem({ '/a': 'text' }), /a field `\/a`, .*contents stand by their paths in `files`/);
+});
+
 test('a field of an agent that does nothing is told', () => {
   const scout = { description: 'Looks.', prompt: 'Look.' };
   assert.throws(() => new Agent({ agents: { scout: { ...scout, maxTurn: 3 } } }), /agent `scout` has a field `maxTurn`.*`maxTurns`/);
   assert.throws(() => new Agent({ agents: { scout: { ...scout, memory: 'user' } } }), /a field `memory`, which does nothing here/);
+});
+
+/** What is said of an agent with these options. */
+function warned(options) {
+  const warnings = [];
+  assert.ok(new Agent({ tools: [note], ...options, onWarning: (text) => warnings.push(text) }));
+  return warnings;
+}
+
+test('a tool of the loop that there is not here is told, with those that there are', async () => {
+  const { CORE_TOOLS } = await load('named-tools.js');
+  const core = readFileSync(new URL('../../core/src/tool/core_tool.rs', import.meta.url), 'utf8');
+  const ofCore = [...core.matchAll(/Self::\w+ => "(\w+)"/g)].map(([, name]) => name);
+  assert.deepEqual([...CORE_TOOLS].sort(), [...ofCore.filter((name) => name !== 'EnterWorktree'), 'Agent'].sort());
+  for (const name of ['EnterWorktree', 'ExitWorktree', 'Banana']) {
+    const message = new RegExp(`the loop has no tool ${name} here: there are TodoWrite, AskUserQuestion, .*TaskStop`);
+    assert.throws(() => new Agent({ coreTools: ['TodoWrite', name] }), message);
+  }
+  assert.throws(() => new Agent({ coreTools: ['TodoWirte'] }), /no tool TodoWirte here: did you mean `TodoWrite`\?/);
+  assert.throws(() => new Agent({ coreTools: ['Read'] }), /Read comes with `plugins: \[await fileTools\(\)\]`/);
+  assert.throws(() => new Agent({ coreTools: ['Bash'] }), /Bash comes with `tools: \[bashTool\(\)\]`/);
+  const { agent } = await agentOf([{ respond: 'So.' }], { coreTools: CORE_TOOLS });
+  const [{ tools }] = await all(agent.query('Go.'));
+  assert.deepEqual(tools.sort(), CORE_TOOLS.filter((name) => name !== 'Agent').sort());
+});
+
+test('a call of a tool that nobody has says so', async () => {
+  const { Host } = await load('host.js');
+  const host = new Host({ tools: new Map() });
+  await assert.rejects(host.callTool('1', JSON.stringify({ name: 'EnterWorktree', input: {} }), '{}'), /There is no tool EnterWorktree here/);
+});
+
+test('a rule for a tool that there is not is told, and begins nothing where it should have taken one away', async () => {
+  const { KNOWN_TOOLS } = await load('named-tools.js');
+  const source = readFileSync(new URL('../../core/src/permission/tool_name.rs', import.meta.url), 'utf8');
+  const [, known] = /KNOWN: \[&str; \d+\] = \[(.*?)\]/s.exec(source);
+  assert.deepEqual(KNOWN_TOOLS, known.match(/\w+/g));
+
+  assert.deepEqual(warned({ allowedTools: ['Raed'] }), ['`allowedTools`: no tool is named Raed: did you mean Read?']);
+  const unknown = ['`allowedTools`: no tool is named Banana, so that the rule Banana(a b) matches no call'];
+  assert.deepEqual(warned({ allowedTools: ['Banana(a b)'] }), unknown);
+  for (const option of ['disallowedTools', 'askTools']) {
+    assert.deepEqual(warned({ [option]: ['Banana'] }), [`\`${option}\`: no tool is named Banana, so that the rule Banana matches no call`]);
+    assert.throws(() => new Agent({ [option]: ['Raed(.env)'] }), new RegExp(`\`${option}\`: no tool is named Raed: did you mean Read\\?`));
+    assert.throws(() => new Agent({ tools: [note], [option]: ['Noet'] }), /no tool is named Noet: did you mean Note\?/);
+    assert.throws(() => new Agent({ [option]: ['mcp__docs__'] }), /no tool is named mcp__docs__: did you mean mcp__docs\?/);
+  }
+  // Tools of the agent, of others that the same rules were written for, and of servers.
+  const fine = ['Note', 'Note(*)', 'Bash(npm test:*)', 'Read', 'Agent(scout)', 'KillBash', 'Monitor', 'mcp__docs', 'mcp__docs__*', 'mcp__docs__find'];
+  assert.deepEqual(warned({ allowedTools: fine, askTools: fine, disallowedTools: fine, toolAliases: { A: 'Note', B: 'mcp__x__y', C: 'TodoWrite' } }), []);
+  assert.deepEqual(warned({ plugins: [await files.fileTools()], disallowedTools: ['Write', 'Grep'] }), []);
+  assert.deepEqual(warned({ toolAliases: { Foo: 'Bar' } }), ['`toolAliases`: no tool is named Bar, which should run for Foo']);
+  assert.deepEqual(warned({ toolAliases: { Foo: 'Noet' } }), ['`toolAliases`: no tool is named Noet, which should run for Foo: did you mean Note?']);
+});
+
+test('a tool that an agent lists and nothing has is told', () => {
+  const agents = (fields) => ({ agents: { scout: { description: 'Looks.', prompt: 'Look.', ...fields } } });
+  assert.throws(() => new Agent(agents({ tools: ['Raed'] })), /`tools` of the agent `scout`: no tool is named Raed: did you mean Read\?/);
+  assert.throws(() => new Agent(agents({ tools: ['Banana'] })), /`tools` of the agent `scout`: no tool is named Banana$/);
+  assert.throws(() => new Agent(agents({ disallowedTools: ['Raed'] })), /`disallowedTools` of the agent `scout`: no tool is named Raed: did/);
+  assert.deepEqual(warned(agents({ tools: ['Bash'] })), ['`tools` of the agent `scout`: no tool is named Bash here, so that it does without']);
+  assert.deepEqual(warned(agents({ tools: ['*', 'Note', 'Agent', 'mcp__docs', 'mcp__docs__find'] })), []);
+});
+
+test('what is no component is told, with what it probably is', async () => {
+  const plugins = (...list) => () => new Agent({ plugins: list });
+  assert.throws(plugins(files.fileTools()), /`plugins`: one of them is a promise: write `await` .*`plugins: \[await fileTools\(\)\]`/);
+  assert.throws(() => new Agent({ plugins: files.fileTools() }), /`plugins` is a promise: write `plugins: \[await fileTools\(\)\]`/);
+  assert.throws(plugins(files.fileTools), /`plugins`: one of them is a function: call it/);
+  assert.throws(plugins({ type: 'local', path: './mine' }), /"\.\/mine" is a directory, and plugins are components here: .*`files`.*`mcpServers`/);
+  assert.throws(plugins(note), /the tool Note belongs in `tools`/);
+  assert.throws(plugins({}), /`plugins` are components, such as `await fileTools\(\)`/);
+  const component = await files.fileTools();
+  assert.throws(() => new Agent({ tools: [component] }), /the component files belongs in `plugins`/);
+  assert.throws(() => new Agent({ tools: [files.fileTools()] }), /`tools`: one of them is a promise/);
+});
+
+test('an address that ends in what is added to it is told', () => {
+  const wrong = (baseUrl) => () => new Agent({ baseUrl });
+  assert.throws(wrong('https://api.anthropic.com/v1'), /`baseUrl` ends in \/v1, which .*: write "https:\/\/api\.anthropic\.com"$/);
+  assert.throws(wrong('https://a.example/x/v1/messages/'), /`baseUrl` ends in \/v1\/messages, .*: write "https:\/\/a\.example\/x"$/);
+  assert.throws(wrong('/v1'), /`baseUrl` ends in \/v1, /);
+  for (const baseUrl of ['https://api.anthropic.com', '/model', 'https://a.example/v1/x', 'https://a.example/mv1']) assert.ok(new Agent({ baseUrl }));
+});
+
+test('a store without a storage is told', () => {
+  for (const storage of [undefined, {}, { storage: {} }]) {
+    assert.throws(() => new windlass.DurableObjectSessionStore(storage), /takes the storage of a Durable Object: `ctx\.storage`/);
+  }
+});
+
+test('a prompt that is none is told, and nothing is asked', async () => {
+  const agent = new Agent({ fetch: () => assert.fail('it asked') });
+  const none = /a prompt is a text or a list of content blocks, not/;
+  for (const prompt of [undefined, null, 7, {}, [], ['Hi.'], { prompt: 'Hi.' }]) {
+    assert.throws(() => agent.query(prompt), none, JSON.stringify(prompt));
+    await assert.rejects(agent.run(prompt), none, JSON.stringify(prompt));
+    assert.throws(() => query({ prompt }), none, JSON.stringify(prompt));
+  }
+  assert.throws(() => query({}), none);
+  assert.throws(() => query('Hi.'), /`query` takes an object: `query\(\{ prompt: 'Hello\.'/);
+  assert.throws(() => query(), /`query` takes an object/);
+  assert.throws(() => query({ prompt: 'Hi.', option: {} }), /what `query` takes has a field `option`, .*mean `options`\?/);
+  assert.throws(() => agent.query((async function* () {})()), /`query` takes a stream of prompts/);
+});
+
+test('every event at which hooks run happens', async () => {
+  const { EVENTS } = await load('options.js');
+  const { bashTool } = await load('shell.js');
+  const happened = new Set();
+  const note = (input) => void happened.add(input.hook_event_name);
+  const { options, model } = await scripted([
+    callOf('Bash', { command: 'cd d' }), callOf('Fails'), callOf('Denied'),
+    callOf('Agent', { description: 'look', prompt: 'Look.', subagent_type: 'scout' }), { respond: 'Nothing there.' }, { respond: 'Reviewed.' },
+    { respond: 'It was reviewed.' }, { respond: { error: { type: 'authentication_error', message: 'no' } } },
+  ]);
+  const fails = () => {
+    throw new Error('no such luck');
+  };
+  const session = new Agent({
+    ...options,
+    hooks: Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [note] }]])),
+    files: new MemoryFileSystem({ files: { '/w/CLAUDE.md': 'Use tabs.', '/w/.claude/commands/review.md': 'Review $ARGUMENTS.', '/w/d/a': 'a\n' } }),
+    cwd: '/w',
+    agents: { scout: { description: 'Looks.', prompt: 'Look.' } },
+    tools: [bashTool(), tool('Fails', '', {}, fails), tool('Denied', '', {}, fails)],
+    allowedTools: ['Bash', 'Agent', 'Fails'],
+    canUseTool: () => ({ behavior: 'deny', message: 'not now' }),
+  }).session();
+  for (const prompt of ['/review it', '/compact', 'Again.']) await session.prompt(prompt).result();
+  await session.close();
+  model.verify();
+  assert.deepEqual([...happened].sort(), [...EVENTS].sort());
+});
+
+test('an answer to a question that is none denies, and whoever wrote it is told', async () => {
+  const answered = async (answer) => {
+    const warnings = [];
+    const { agent } = await agentOf([callOf('Note'), { respond: 'So.' }], { tools: [note], canUseTool: () => answer, onWarning: (text) => warnings.push(text) });
+    const { permission_denials: denials } = await agent.run('Go.');
+    return { isDenied: denials.length > 0, warnings };
+  };
+  const wanted = /an answer is `\{ behavior: 'allow' \}`.* or `\{ behavior: 'deny', message: 'why' \}`/;
+  for (const [answer, what] of [
+    [true, /gave true, so that the call was denied/], [undefined, /gave undefined/], [{ behavior: 'yes' }, /gave the behavior "yes"/],
+    [{ allow: true }, /gave an object/], [{ behavior: 'deny' }, /without a `message`/], [{ behavior: 'deny', message: 7 }, /without a `message`/],
+  ]) {
+    const { isDenied, warnings } = await answered(answer);
+    assert.equal(isDenied, true);
+    assert.equal(warnings.length, 1);
+    for (const part of [/`canUseTool` for Note: /, what, wanted]) assert.match(warnings[0], part);
+  }
+  const misspelt = await answered({ behavior: 'allow', updateInput: {} });
+  assert.deepEqual(misspelt, { isDenied: false, warnings: ['`canUseTool` for Note: `updateInput` does nothing: did you mean `updatedInput`?'] });
+  const permissions = await answered({ behavior: 'allow', updatedPermissions: {} });
+  assert.match(permissions.warnings.join(), /`updatedPermissions` is a list, not an object .*changed nothing/);
+  const interrupted = await answered({ behavior: 'deny', message: 'no', interrupt: 'yes' });
+  assert.deepEqual([interrupted.isDenied, interrupted.warnings.length], [true, 1]);
+  const fine = [{ behavior: 'allow', updatedInput: {}, toolUseID: 'x' }, { behavior: 'deny', message: 'no' }, { behavior: 'allow', updatedPermissions: null }];
+  for (const answer of fine) assert.deepEqual((await answered(answer)).warnings, []);
 });
 
 test('a prompt takes a signal and nothing else', async () => {

@@ -1,6 +1,6 @@
 /** The package as people get it: packed, checked, installed into a fresh project, and bundled. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -11,13 +11,16 @@ import { Project, pack } from './package/project.js';
 import { directory } from './package-under-test.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-package-'));
+const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+/** The entries that are JavaScript. */
+const entries = Object.entries(manifest.exports).flatMap(([entry, { default: file = '' }]) => (file.endsWith('.js') ? [entry.replace('.', 'windlass')] : []));
 let tarball;
 let project;
 
 before(async () => {
   tarball = await pack(directory, folder);
   project = await Project.create(tarball, { 'agent.js': printedFiles('docs/browser.md')['agent.js'] });
-  project.link('publint', '@arethetypeswrong/cli', 'esbuild');
+  project.link('publint', '@arethetypeswrong/cli', 'esbuild', ...Object.keys(manifest.peerDependencies));
 });
 
 after(() => {
@@ -95,12 +98,57 @@ test('the_file_tools_take_their_modules', async () => {
   assert.match(said, /^fileTools: there is no module "core\.wasm", only files\.core\.wasm.*\nRead\. 3\n$/);
 });
 
+/** A program that imports a module, and prints what that has changed or begun, a line each. */
+const IMPORTING = `
+  const told = new Set();
+  // What Node loads when its globals are looked at compiles a module, too, and so does jco when it is imported.
+  const others = ['node:internal/deps/', '/node_modules/@bytecodealliance/jco-transpile/'];
+  const tell = (what) => others.some((place) => new Error().stack.includes(place)) || told.add(what);
+  const wasm = ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming', 'Module', 'Instance', 'Memory'];
+  const watched = [...['fetch', 'setTimeout', 'setInterval', 'Worker'].map((name) => [globalThis, name]), ...wasm.map((name) => [WebAssembly, name])];
+  for (const [object, name] of watched) {
+    object[name] = new Proxy(object[name] ?? class {}, {
+      apply: (called, self, given) => (tell(name + ' was called'), Reflect.apply(called, self, given)),
+      construct: (made, given) => (tell(name + ' was made'), Reflect.construct(made, given)),
+    });
+  }
+  for (const name of Object.getOwnPropertyNames(globalThis)) void globalThis[name]; // some are made when they are first looked at
+  const builtIns = [globalThis, ...Object.values(Object.getOwnPropertyDescriptors(globalThis)).flatMap(({ value }) => {
+    return typeof value === 'function' && value.prototype ? [value, value.prototype] : [];
+  })];
+  const state = () => builtIns.map((object) => Object.getOwnPropertyDescriptors(object));
+  const before = state();
+  await import(process.argv[2]);
+  for (const [at, after] of state().entries()) {
+    for (const name of new Set([...Reflect.ownKeys(before[at]), ...Reflect.ownKeys(after)])) {
+      if (String(name).startsWith('__zod_global')) continue; // of Zod, which the SDK of MCP imports
+      const [old, now] = [before[at][name] ?? {}, after[name] ?? {}];
+      if (!['value', 'get', 'set'].every((part) => Object.is(old[part], now[part]))) told.add(String(name) + ' has changed');
+    }
+  }
+  console.log([...told].join('\\n'));
+`;
+
+test('importing_changes_nothing_and_begins_nothing', async () => {
+  project.write({ 'importing.js': IMPORTING });
+  const importing = (specifier) => project.run(process.execPath, 'importing.js', specifier);
+  for (const entry of entries) assert.equal(await importing(entry), '\n', entry);
+  for (const [planted, told] of [
+    ['globalThis.planted = 1;', 'planted has changed\n'], ["Array.prototype.planted = () => '';", 'planted has changed\n'],
+    ["fetch('data:,');", 'fetch was called\n'], ['new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));', 'Module was made\n'],
+  ]) {
+    project.write({ 'planted.js': planted });
+    assert.equal(await importing('./planted.js'), told);
+  }
+});
+
 test('what_is_not_used_is_not_bundled', async () => {
   const bundle = async (line) => {
     project.write({ 'use.js': line });
-    return project.run(process.execPath, 'node_modules/esbuild/bin/esbuild', 'use.js', '--bundle', '--format=esm', '--minify');
+    const externals = ['node:*', ...Object.keys(manifest.peerDependencies)].map((name) => `--external:${name}`);
+    return project.run(process.execPath, 'node_modules/esbuild/bin/esbuild', 'use.js', '--bundle', '--format=esm', '--minify', ...externals);
   };
-  assert.equal(await bundle("import 'windlass'; import 'windlass/files'; import 'windlass/edge'; import 'windlass/testkit';"), '');
+  for (const entry of entries) assert.equal(await bundle(`import '${entry}';`), '', entry);
   const tool = await bundle("import { tool } from 'windlass'; export default tool;");
   assert.ok(tool.length < 6000 && !tool.includes('.wasm'), `${tool.length} characters`);
   const agent = await bundle("import { Agent } from 'windlass'; export default Agent;");

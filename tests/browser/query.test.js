@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { windlass } from './package-under-test.js';
-import { all, scripted } from './scripted-agent.js';
+import { all, callOf, scripted } from './scripted-agent.js';
 
 const { MemorySessionStore, query } = windlass;
 
@@ -94,4 +94,16 @@ test('what is wrong with a prompt opens no session', async () => {
   const agent = new windlass.Agent({ ...options, sessionStore, resume: id });
   assert.throws(() => agent.query('Second.', { signal: 'soon' }), /`signal` is no AbortSignal/);
   assert.equal((await agent.run('Second.')).result, 'Two.');
+});
+
+test('an answer of a schema is in the result, and one that does not fit is asked for again', async () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city', 'days'] };
+  const { model, options } = await scripted([
+    callOf('StructuredOutput', { city: 'Bergen', days: 'two' }),
+    { expect: { tool_results: [{ is_error: true, contains: 'days' }] }, ...callOf('StructuredOutput', { city: 'Bergen', days: 2 }) },
+  ]);
+  const messages = await all(query({ prompt: 'Where, and for how long?', options: { ...options, outputFormat: { type: 'json_schema', schema } } }));
+  model.verify();
+  assert.equal(messages.at(-1).subtype, 'success');
+  assert.deepEqual(messages.at(-1).structured_output, { city: 'Bergen', days: 2 });
 });

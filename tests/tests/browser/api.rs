@@ -13,6 +13,11 @@ fn card_4_every_option_has_an_effect_or_is_told() {
 }
 
 #[test]
+fn card_1_messages_are_read_in_their_order_as_they_come() {
+    node::test("run.test.js");
+}
+
+#[test]
 fn card_4_a_query_ends_as_it_is_told() {
     node::test("query.test.js");
 }
