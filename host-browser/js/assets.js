@@ -29,7 +29,7 @@ export function beside(address) {
   try {
     return address();
   } catch (cause) {
-    const what = 'nothing can be loaded from beside the package here: give its modules yourself (`init` and `fileTools` take them)';
+    const what = 'nothing can be loaded from beside the package here: give its modules yourself (`init`, `initSettings` and `fileTools` take them)';
     throw new Error(what, { cause });
   }
 }

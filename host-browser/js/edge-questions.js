@@ -6,6 +6,9 @@ const PREFIX = 'windlass-question\n';
 /** What a call gets to which nobody answered. */
 const LATE = { behavior: 'deny', message: 'nobody answered the question about this call in time' };
 
+/** What a call gets that does not wait any more; nobody reads it. */
+const CANCELLED = { behavior: 'deny', message: 'the call was stopped' };
+
 /** After how many milliseconds an answer that no call has taken is looked at again: the object that was about to may be gone. */
 const AGAIN_MS = 60_000;
 
@@ -46,6 +49,11 @@ export class Questions {
     const deadline = kept?.deadline ?? (this.#timeoutMs && Date.now() + this.#timeoutMs);
     await this.#storage.put(PREFIX + toolUseID, { question, deadline, address });
     if (deadline) await this.#setAlarm();
+    if (signal.aborted) {
+      // While it was being kept, or before.
+      await this.#forget(toolUseID);
+      return CANCELLED;
+    }
     await emit(question);
     return answer;
   }

@@ -20,13 +20,22 @@ import { DurableObjectSessionStore } from './durable-object-session-store.js';
 import { Questions } from './edge-questions.js';
 import { EventStream } from './event-stream.js';
 export { LocalObjects } from './local-objects.js';
-import { KEEPS_QUESTIONS } from './session.js';
+import { KEEPS_QUESTIONS, LET_GO } from './session.js';
 import { init } from './wasm.js';
 
 /** How often a stream is written to where nothing is said: who has left is noticed, and what lies between keeps the connection. */
 const HEARTBEAT_MS = 15_000;
 
+/** What a call gets that waited for a person, when a prompt came in place of the answer. */
+const UNANSWERED = 'nobody answered the question about this call: another prompt came in place of the answer';
+
 const SESSION = /^\/sessions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/(answer|interrupt|questions))?$/;
+
+/**
+ * Stops the sessions of objects that the platform has let go of, which it tells nobody: the engine would keep them in the memory of the
+ * isolate, where other objects go on. What they have said is in the storage.
+ */
+const EVICTED = globalThis.FinalizationRegistry && new FinalizationRegistry((session) => session[LET_GO]());
 
 /** Behind the address of a session that begins: only the handler asks an object for that. */
 const BEGIN = /\/begin$/;
@@ -77,6 +86,8 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
     /** The address of the session, and what is called when a person is asked. */
     #address;
     #asked = () => {};
+    /** Whether what runs is the end of a turn that another object has left: nobody is asked any more. */
+    #isEnding = false;
 
     constructor(ctx, env) {
       this.#storage = ctx.storage;
@@ -102,7 +113,7 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
         const address = await this.#questions.expire();
         if (!address || this.#run) return undefined;
         await this.#begin(new Request(address), (session) => session.continue(), { isAnew: true });
-        this.#over = this.#stream(this.#run);
+        this.#over = SessionObject.#stream(heldWeakly(this), this.#run);
         // An object has one alarm at a time: the next question has its own.
         const asked = new Promise((resolve) => (this.#asked = resolve));
         return { until: [this.#over, asked] };
@@ -123,8 +134,11 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
 
     /** Ends its session, which goes on with the next prompt, here or in another object. */
     async close() {
-      await this.#session?.close();
+      const session = this.#session;
       this.#session = undefined;
+      if (!session) return;
+      EVICTED?.unregister(session);
+      await session.close();
     }
 
     async #handle(request, { id, action, isNew }) {
@@ -146,17 +160,41 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       if (!isNew && !this.#session && !(await this.#isKept(id))) return failed(404, `nothing is kept of a session ${id}: POST /sessions begins one`);
       if (this.#isLeft()) await this.#stop();
       if (this.#run) return failed(409, 'the session is answering another prompt: wait for its result, or interrupt it');
-      return this.#answering(id, request, async (session) => {
+      const isLeft = !isNew && !this.#session && (await this.#hasUnfinishedTurn(id));
+      return this.#answering(id, request, async () => {
         await this.#questions.forgetGone();
-        return session.prompt(body.prompt);
+        if (isLeft) await this.#endTurn(request);
+        return this.#session.prompt(body.prompt);
       });
+    }
+
+    /** Whether there is the state of a turn that an object which is gone has begun. */
+    async #hasUnfinishedTurn(id) {
+      return Boolean((await this.#store.load(id))?.snapshot?.isCurrent);
+    }
+
+    /** Ends the turn that another object has left. Results that a reader was shown may be in its state alone: they come into the transcript. */
+    async #endTurn(request) {
+      this.#isEnding = true;
+      try {
+        const session = this.#session;
+        const run = session.continue();
+        session.id().then(() => run.interrupt()).catch(() => {});
+        for await (const _ of run.lines());
+      } catch (error) {
+        console.error('windlass: a turn that was left cannot be ended, the transcript goes on without it:', error);
+        await this.close();
+        this.#session = await this.#open(request);
+      } finally {
+        this.#isEnding = false;
+      }
     }
 
     /** The stream of what `begin` makes the session say. */
     async #answering(id, request, begin, how) {
       await this.#begin(request, begin, how);
       const response = this.#readBy(request, id);
-      this.#over = this.#stream(this.#run);
+      this.#over = SessionObject.#stream(heldWeakly(this), this.#run);
       return response;
     }
 
@@ -211,42 +249,57 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       await init(module);
       this.#address ??= request.url;
       const [, id] = SESSION.exec(new URL(request.url).pathname);
+      // No function here may have `this`: the engine would keep the object in the memory when the platform lets go of it.
+      const object = heldWeakly(this);
       const agent = new Agent({
-        canUseTool: (...asked) => this.#ask(...asked),
+        canUseTool: (...asked) => object.deref().#ask(...asked),
         ...(await optionsFor(options, this.#env, request)),
         sessionStore: this.#store,
         [KEEPS_QUESTIONS]: true,
         ...((await this.#isKept(id)) ? { resume: id } : { sessionId: id }),
       });
-      return agent.session();
+      const session = agent.session();
+      EVICTED?.register(this, session, session);
+      return session;
     }
 
     async #isKept(id) {
       return (await this.#store.list()).some((kept) => kept.id === id);
     }
 
-    /** Sends the messages of a run. */
-    async #stream(run) {
+    /** Sends the messages of a run, with what it needs at the moment: a run in which a person is asked keeps no object in the memory. */
+    static async #stream(object, run) {
       try {
-        for await (const line of run.lines()) await this.#emit('message', line.trimEnd());
+        for await (const line of run.lines()) await SessionObject.#said(object, line);
         // An answer that was given for a call that nobody asked about any more.
-        await this.#questions.forgetGone();
+        await object.deref()?.#questions.forgetGone();
       } catch (error) {
-        // Opened anew with the next prompt, whatever is the matter with it.
-        const session = this.#session;
-        this.#session = undefined;
-        await session?.close().catch(() => {});
-        await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) }));
+        await object.deref()?.#failed(error);
       } finally {
-        this.#run = undefined;
-        const reader = this.#reader;
-        this.#reader = undefined;
-        reader?.close();
+        object.deref()?.#ended();
       }
+    }
+
+    static #said(object, line) {
+      return object.deref()?.#emit('message', line.trimEnd());
+    }
+
+    async #failed(error) {
+      // Opened anew with the next prompt, whatever is the matter with it.
+      await this.close().catch(() => {});
+      await this.#emit('error', JSON.stringify({ error: error?.message ?? String(error) }));
+    }
+
+    #ended() {
+      this.#run = undefined;
+      const reader = this.#reader;
+      this.#reader = undefined;
+      reader?.close();
     }
 
     /** Asks whoever reads the stream, and waits for the answer. */
     #ask(toolName, input, { signal, toolUseID, blockedPath, decisionReason, suggestions, agentID }) {
+      if (this.#isEnding) return { behavior: 'deny', message: UNANSWERED, interrupt: true };
       const question = { toolUseID, toolName, input, blockedPath, decisionReason, suggestions, agentID };
       const emit = (asked) => {
         this.#asked();
@@ -334,6 +387,10 @@ function isPrompt(prompt) {
 function objectOf(namespace, pathname) {
   const [, id] = SESSION.exec(pathname);
   return namespace.get(namespace.idFromName(id));
+}
+
+function heldWeakly(object) {
+  return EVICTED ? new WeakRef(object) : { deref: () => object };
 }
 
 function failed(status, error) {

@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { Model } from './edge/model.js';
 import { Workerd } from './edge/workerd.js';
 import { Server } from './mcp/server.js';
+import { printedFiles } from './package/printed.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const directory = process.env.WINDLASS_BROWSER ?? join(HERE, '../../target/browser');
@@ -26,6 +27,7 @@ before(async () => {
   [model, server] = await Promise.all([Model.start(), Server.start()]);
   const modules = ['words', 'policy'].flatMap(transpiled);
   writeFileSync(join(folder, 'modules.js'), moduleThatImports(modules));
+  writeFileSync(join(folder, 'settings.js'), printedFiles('docs/edge.md')['settings.js']);
   const worker = join(folder, 'worker.js');
   await build({
     entryPoints: [join(HERE, 'edge/tools-worker.js')],
@@ -35,7 +37,14 @@ before(async () => {
     platform: 'browser',
     conditions: ['workerd', 'worker', 'browser'],
     external: ['*.wasm'],
-    alias: { package: directory, components: folder, 'node:zlib': join(directory, 'no-zlib.js') },
+    alias: {
+      package: directory,
+      windlass: join(directory, 'index.js'),
+      'windlass/settings': join(directory, 'settings.js'),
+      'windlass/settings.wasm': 'windlass_browser_settings_bg.wasm',
+      components: folder,
+      'node:zlib': join(directory, 'no-zlib.js'),
+    },
     nodePaths: [join(HERE, '../node_modules')],
     logLevel: 'error',
   });
@@ -44,7 +53,7 @@ before(async () => {
     worker,
     files: Object.fromEntries(modules.map(({ name, file }) => [name, file])),
     texts: { MODEL: model.url, MCP: server.url },
-    objects: { SESSIONS: 'SessionObject' },
+    objects: { SESSIONS: 'SessionObject', SETTLED: 'SettledObject', UNSETTLED: 'UnsettledObject' },
   });
   await workerd.start();
 });
@@ -83,9 +92,9 @@ function moduleThatImports(modules) {
 }
 
 /** Has the model make a call; gives its result as the model gets it. */
-async function resultOf(name, input) {
+async function resultOf(name, input, headers = {}) {
   model.answer({ call: { name, input } }, 'So it is.');
-  const response = await fetch(`${workerd.url}/sessions`, { method: 'POST', body: JSON.stringify({ prompt: 'Go.' }) });
+  const response = await fetch(`${workerd.url}/sessions`, { method: 'POST', headers, body: JSON.stringify({ prompt: 'Go.' }) });
   const events = await response.text();
   assert.match(events, /"result":"So it is\."/, events);
   return model.requests.at(-1).body.messages.at(-1).content[0];
@@ -112,4 +121,13 @@ test('card_4_a_shell_runs_at_the_edge', { skip }, async () => {
   const { content, is_error } = await resultOf('Bash', { command: "cat README.md | tr ' ' '\\n' | sort | uniq -c" });
   assert.ok(!is_error, JSON.stringify(content));
   assert.match(JSON.stringify(content), /1 one.*2 two/s);
+});
+
+test('card_4_instructions_in_files_and_settings_count_at_the_edge', { skip }, async () => {
+  // What reads them is a module of its own. Without it there is one clear message; once the isolate has it, all of its objects do.
+  const without = await fetch(`${workerd.url}/sessions`, { method: 'POST', headers: { settings: 'unsettled' }, body: JSON.stringify({ prompt: 'Go.' }) });
+  assert.match(await without.text(), /`initSettings`/);
+  const denied = await resultOf('Write', { file_path: '/work/src/notes.md' }, { settings: 'settled' });
+  assert.ok(denied.is_error, JSON.stringify(denied));
+  assert.match(JSON.stringify(model.requests.at(-1).body), /Answer in one sentence\./);
 });

@@ -5,6 +5,7 @@ export class Model {
   #server;
   #answers = [];
   #onRun = () => {};
+  #onRequest = () => {};
   requests = [];
   /** What tools have asked for: they run in an isolate that keeps no count. */
   ran = [];
@@ -34,6 +35,15 @@ export class Model {
     }
   }
 
+  /** Waits until it was asked so often. */
+  async wasAsked(count) {
+    while (this.requests.length < count) {
+      await new Promise((resolve) => {
+        this.#onRequest = resolve;
+      });
+    }
+  }
+
   /** Takes back the answers that nobody has asked for. */
   forget() {
     this.#answers = [];
@@ -42,7 +52,7 @@ export class Model {
   async #handle(request, response) {
     if (request.method === 'GET') {
       const [name] = request.url.split('?');
-      response.end(this.ran.some((ran) => ran.startsWith(name)) ? 'again' : 'first');
+      response.end(this.ran.some((ran) => ran.split('?')[0] === name) ? 'again' : 'first');
       this.ran.push(request.url);
       this.#onRun();
       return;
@@ -50,6 +60,7 @@ export class Model {
     const body = await bodyOf(request);
     if (body === undefined) return; // whoever asked was ended in the middle of it
     this.requests.push({ headers: request.headers, body: JSON.parse(body) });
+    this.#onRequest();
     const answer = this.#answers.shift();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const event = (data) => response.write(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`);

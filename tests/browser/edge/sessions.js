@@ -16,14 +16,21 @@ let workerd;
 export async function begin() {
   assert.ok(workerdProgram(), 'workerd is not installed: `cargo xtask setup` installs it');
   model = await Model.start();
+  return { model, workerd: await renew() };
+}
+
+/** Starts a runtime that knows nothing yet, in place of the one that there is. */
+export async function renew({ v8Flags = [] } = {}) {
+  await workerd?.remove();
   workerd = new Workerd({
     directory,
     worker: 'worker.js',
     texts: { MODEL: model.url },
-    objects: { SESSIONS: 'SessionObject', IMPATIENT: 'ImpatientObject', CHECK: 'StoreCheck' },
+    objects: { SESSIONS: 'SessionObject', IMPATIENT: 'ImpatientObject', PATIENT: 'PatientObject', CHECK: 'StoreCheck' },
+    v8Flags,
   });
   await workerd.start();
-  return { model, workerd };
+  return workerd;
 }
 
 export async function end() {

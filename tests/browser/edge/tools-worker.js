@@ -5,6 +5,7 @@ import { instantiate as policyInstantiate } from 'components/policy/policy.js';
 import { declaration as wordsDeclaration } from 'components/words/declaration.js';
 import { instantiate as wordsInstantiate } from 'components/words/words.js';
 import modules from 'components/modules.js';
+import { withSettings } from 'components/settings.js';
 import { edge } from 'package/edge.js';
 import { MemoryFileSystem, Plugin, tool } from 'package/index.js';
 import { httpServers } from 'package/mcp.js';
@@ -34,5 +35,25 @@ const { handler, SessionObject } = edge({
   }),
 });
 
-export { SessionObject };
-export default handler;
+/** Whose files have instructions. */
+const instructed = (namespace, made) =>
+  edge({
+    module,
+    namespace,
+    authorize: () => {},
+    options: async (env) => ({ baseUrl: env.MODEL, apiKey: 'secret', tools: [write], allowedTools: ['Write'], ...(await made()) }),
+  });
+// As the guide prints it, with rules.
+const settled = instructed('SETTLED', async () => ({ ...(await withSettings()), settings: { permissions: { deny: ['Write'] } } }));
+// Without the module that reads them.
+const unsettled = instructed('UNSETTLED', () => ({ files: new MemoryFileSystem({ files: { '/CLAUDE.md': 'Answer in one sentence.' } }) }));
+const SettledObject = settled.SessionObject;
+const UnsettledObject = unsettled.SessionObject;
+
+export { SessionObject, SettledObject, UnsettledObject };
+export default {
+  fetch(request, env) {
+    const kind = { settled, unsettled }[request.headers.get('settings')];
+    return (kind?.handler ?? handler).fetch(request, env);
+  },
+};

@@ -32,8 +32,9 @@ export class Workerd {
    * @param {Record<string, string>} [parts.files] further modules: their names for the worker, and where they are
    * @param {Record<string, string>} [parts.texts] bindings that are texts
    * @param {Record<string, string>} [parts.objects] bindings to Durable Objects, by the names of their classes
+   * @param {string[]} [parts.v8Flags]
    */
-  constructor({ directory, worker, files = {}, texts = {}, objects = {} }) {
+  constructor({ directory, worker, files = {}, texts = {}, objects = {}, v8Flags = [] }) {
     mkdirSync(join(this.#folder, 'storage'));
     // A configuration embeds what lies beside it.
     const ofPackage = readdirSync(directory).map((name) => [name, join(directory, name)]);
@@ -41,7 +42,7 @@ export class Workerd {
     const names = [...modules.keys()].filter((name) => /\.(js|wasm)$/.test(name));
     for (const name of names) cpSync(modules.get(name), join(this.#folder, name));
     const storage = join(this.#folder, 'storage');
-    writeFileSync(join(this.#folder, 'config.capnp'), configuration(names, { texts, objects, storage }));
+    writeFileSync(join(this.#folder, 'config.capnp'), configuration(names, { texts, objects, storage, v8Flags }));
   }
 
   get url() {
@@ -77,7 +78,7 @@ export class Workerd {
   }
 }
 
-function configuration(names, { texts, objects, storage }) {
+function configuration(names, { texts, objects, storage, v8Flags }) {
   const quoted = JSON.stringify;
   const modules = names.map((name) => {
     const kind = name.endsWith('.wasm') ? 'wasm' : 'esModule';
@@ -95,6 +96,7 @@ const config :Workerd.Config = (
     (name = "storage", disk = (path = ${quoted(storage)}, writable = true)),
     (name = "internet", network = (allow = ["public", "private"])),
   ],
+  v8Flags = ${quoted(v8Flags)},
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
