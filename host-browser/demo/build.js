@@ -4,6 +4,7 @@
  * PACKAGE is the built npm package, in whose folder `demo` the page is written; PROJECT is the demonstration of the native host
  * (`host-native/demo`). esbuild and what the page is made of are taken from where NODE_PATH says.
  */
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
@@ -11,8 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { bundleOf } from './bundle.js';
 import { scriptOfThePage } from './page-script.js';
 
-/** Copied as they are: `demo.js` runs without the page, too, and the service worker has an address of its own. */
-const COPIED = ['demo.js', 'module-server.js', 'serve.js'];
+/** Copied as they are: `demo.js` runs without the page, too, and neither belongs to it. */
+const COPIED = ['demo.js', 'serve.js'];
 
 /** What turns components into JavaScript: its modules lie beside the page, which loads them when a component is dropped. */
 const JCO = '@bytecodealliance/jco-transpile/component';
@@ -20,6 +21,8 @@ const JCO = '@bytecodealliance/jco-transpile/component';
 const source = dirname(fileURLToPath(import.meta.url));
 const [target, project] = process.argv.slice(2);
 const output = join(target, 'demo');
+/** The modules of WebAssembly in the folder above that the package in the page loads. */
+const modulesAbove = new Set();
 // NODE_PATH counts for `require` alone.
 const require = createRequire(import.meta.url);
 
@@ -34,6 +37,7 @@ await writeFile(join(output, 'script.json'), `${JSON.stringify(scriptOfThePage(J
 await writeFile(join(output, 'index.html'), await pageWith(await bundlePage()));
 await bundleWorker();
 await copyModulesOfJco();
+await bundleServiceWorker();
 
 /** @returns {Promise<string[]>} what `page.js` imports at once */
 async function bundlePage() {
@@ -45,6 +49,22 @@ async function bundlePage() {
 /** A Worker starts by itself what it is made of, and shares no module with the page: that would come in more pieces. */
 function bundleWorker() {
   return bundled(['component-worker.js']);
+}
+
+/** The service worker is told what the page is made of, so it comes when all of that is there. */
+async function bundleServiceWorker() {
+  const beside = (await readdir(output)).filter((name) => !COPIED.includes(name) && !name.endsWith('.LEGAL.txt'));
+  // The page itself comes last: where it is kept, all of it is.
+  const others = [...beside.filter((name) => name !== 'index.html'), ...modulesAbove].sort();
+  const files = [];
+  for (const name of [...others, 'index.html']) {
+    const digest = createHash('sha256').update(await readFile(join(output, name)));
+    // Servers that send from `index.html` to the folder are asked for the folder: a browser takes no redirected answer for a page.
+    const path = name === 'index.html' ? './' : name.replaceAll('\\', '/');
+    files.push({ path, integrity: `sha256-${digest.digest('base64')}` });
+  }
+  const version = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  await bundled(['module-server.js'], { define: { BUILT: JSON.stringify({ version, files }) } });
 }
 
 function bundled(names, options = {}) {
@@ -88,6 +108,9 @@ function packageOf(directory) {
       onLoad({ filter: /\.js$/ }, async ({ path }) => {
         if (!path.startsWith(`${directory}/`)) return undefined;
         const contents = await readFile(path, 'utf8');
+        for (const [, name] of contents.matchAll(/new URL\('(\.\/[^']+\.wasm)', import\.meta\.url\)/g)) {
+          modulesAbove.add(relative(output, join(dirname(path), name)));
+        }
         return { contents: contents.replaceAll('import.meta.url', `new URL('../${relative(directory, path)}', import.meta.url).href`) };
       });
     },

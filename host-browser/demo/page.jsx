@@ -4,6 +4,7 @@ import { IndexedDbSessionStore, init, listSessions, MemorySessionStore } from 'w
 import { Components } from './model/components.js';
 import { Conversation } from './model/conversation.js';
 import { Database } from './model/database.js';
+import { KeptPage } from './model/kept-page.js';
 import { Servers } from './model/servers.js';
 import { Settings } from './model/settings.js';
 import { Workspaces } from './model/workspaces.js';
@@ -20,6 +21,7 @@ async function start() {
   const workspaces = await Workspaces.open({ database, settings, bundle });
   const components = new Components();
   const servers = new Servers(settings);
+  const keptPage = new KeptPage();
   const conversation = new Conversation({ settings, workspaces, database, components, servers, sessionStore, bundle, fast });
   conversation.addEventListener('change', () => remember(conversation.id));
   const parts = {
@@ -28,6 +30,7 @@ async function start() {
     workspaces,
     components,
     servers,
+    keptPage,
     unkept,
     listSessions: () => listSessions({ sessionStore }),
     async removeSession(id) {
@@ -41,6 +44,8 @@ async function start() {
   for (const type of ['dragover', 'drop']) addEventListener(type, (event) => event.preventDefault());
   root.replaceChildren();
   render(<App {...parts} />, root);
+  // Nobody waits for it, and it takes nothing from the start.
+  keptPage.keep();
 }
 
 async function bundled() {

@@ -101,6 +101,25 @@ test('card_4_on_a_small_phone_a_question_is_seen_from_its_beginning', async () =
   await context.close();
 });
 
+test('card_4_the_end_of_an_answer_stays_seen_where_the_room_for_it_shrinks', async () => {
+  const context = await site.visitor({ viewport: PHONE, hasTouch: true, isMobile: true });
+  const page = await tab(context, site.url);
+  for (let count = 1; count <= 8; count += 1) {
+    await ask(page, 'Who are you?');
+    await answered(page, count);
+  }
+  const isSeen = () => {
+    const end = [...document.querySelectorAll('.end')].at(-1).getBoundingClientRect();
+    const seen = document.querySelector('#conversation .scroll').getBoundingClientRect();
+    return end.top >= seen.top && end.bottom <= seen.bottom;
+  };
+  await page.waitForFunction(isSeen);
+  // So much room a keyboard on the screen takes.
+  await page.setViewportSize({ ...PHONE, height: PHONE.height - 300 });
+  await page.waitForFunction(isSeen);
+  await context.close();
+});
+
 test('card_4_the_page_runs_no_script_but_its_own', async () => {
   const context = await site.visitor();
   const page = await context.newPage();

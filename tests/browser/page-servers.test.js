@@ -17,7 +17,10 @@ async function visitor(t) {
   const context = await site.visitor();
   t.after(() => context.close());
   const scripts = [];
-  context.on('request', (request) => scripts.push(request.url()));
+  context.on('request', (request) => {
+    // The service worker loads all of them, to keep them.
+    if (!request.serviceWorker()) scripts.push(request.url());
+  });
   return Object.assign(await tab(context, site.url), { isLoaded: () => scripts.some((url) => url.includes('/mcp-')) });
 }
 

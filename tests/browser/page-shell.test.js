@@ -15,7 +15,10 @@ async function visitor(t) {
   const context = await site.visitor();
   t.after(() => context.close());
   const scripts = [];
-  context.on('request', (request) => scripts.push(new URL(request.url()).pathname.split('/').at(-1)));
+  context.on('request', (request) => {
+    // The service worker loads all of them, to keep them.
+    if (!request.serviceWorker()) scripts.push(new URL(request.url()).pathname.split('/').at(-1));
+  });
   const page = await tab(context, site.url);
   return { page, isLoaded: () => scripts.some((name) => name.startsWith('shell-')) };
 }

@@ -1,4 +1,6 @@
 /** Modules that the page makes itself. Its policy runs no text, so a service worker gives them addresses (`module-server.js`). */
+import { served } from './service-worker.js';
+
 const MADE = 'windlass-made';
 
 /** This tab, in the addresses and in the name of a lock that it holds as long as it lives. */
@@ -36,7 +38,9 @@ export async function published(files) {
 
 /** Everything is ready to give files addresses, and what tabs have left that are gone is removed. */
 async function begin() {
-  await served();
+  await served().catch(({ message }) => {
+    throw new Error(`Without a service worker no component can be loaded. ${message}`);
+  });
   const made = await caches.open(MADE);
   await new Promise((resolve) => {
     navigator.locks.request(lockOf(TAB), () => {
@@ -51,22 +55,4 @@ async function begin() {
     if (!alive.has(lockOf(tab))) await made.delete(url);
   }
   return made;
-}
-
-/** Resolves when the service worker answers the requests of this page. */
-async function served() {
-  const { serviceWorker } = navigator;
-  if (!serviceWorker) {
-    throw new Error(
-      'The browser has no service workers here, without which no component can be loaded: serve the page by https or from this ' +
-        'machine, outside a private window.',
-    );
-  }
-  await serviceWorker.register('module-server.js');
-  const { active } = await serviceWorker.ready;
-  if (serviceWorker.controller) return;
-  // A page that was loaded anew by force has no controller, until the worker claims it again.
-  const controlled = new Promise((resolve) => serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
-  active.postMessage('claim');
-  await controlled;
 }

@@ -169,7 +169,7 @@ function Panel({ panel, moment, setMoment, ...parts }) {
       {panel === 'timeline' && <TimelinePanel conversation={conversation} moment={moment} setMoment={setMoment} />}
       {panel === 'components' && <ComponentsPanel conversation={conversation} components={components} workspace={workspaces.current} />}
       {panel === 'servers' && <ServersPanel conversation={conversation} servers={servers} />}
-      {panel === 'settings' && <SettingsPanel settings={settings} workspace={workspaces.current} />}
+      {panel === 'settings' && <SettingsPanel settings={settings} workspace={workspaces.current} keptPage={parts.keptPage} />}
     </>
   );
 }

@@ -98,16 +98,7 @@ function useFollowed(what) {
   const end = useRef();
   const isAtEnd = useRef(true);
   const placedAt = useRef(); // by the page, not by the person
-  useEffect(() => {
-    const scrolling = end.current.closest('.scroll');
-    const moved = () => {
-      const below = scrolling.scrollHeight - scrolling.scrollTop - scrolling.clientHeight;
-      isAtEnd.current = below < 80 || scrolling.scrollTop === placedAt.current;
-    };
-    scrolling.addEventListener('scroll', moved, { passive: true });
-    return () => scrolling.removeEventListener('scroll', moved);
-  }, []);
-  useEffect(() => {
+  const follow = () => {
     const scrolling = end.current.closest('.scroll');
     if (!isAtEnd.current) return;
     scrolling.scrollTop = scrolling.scrollHeight;
@@ -115,6 +106,22 @@ function useFollowed(what) {
     const hidden = question ? scrolling.getBoundingClientRect().top - question.getBoundingClientRect().top : 0;
     if (hidden > 0) scrolling.scrollTop -= hidden;
     placedAt.current = scrolling.scrollTop;
-  }, what);
+  };
+  useEffect(() => {
+    const scrolling = end.current.closest('.scroll');
+    const moved = () => {
+      const below = scrolling.scrollHeight - scrolling.scrollTop - scrolling.clientHeight;
+      isAtEnd.current = below < 80 || scrolling.scrollTop === placedAt.current;
+    };
+    scrolling.addEventListener('scroll', moved, { passive: true });
+    // What stands below grows and shrinks, such as the prompts that are offered.
+    const resized = new ResizeObserver(follow);
+    resized.observe(scrolling);
+    return () => {
+      scrolling.removeEventListener('scroll', moved);
+      resized.disconnect();
+    };
+  }, []);
+  useEffect(follow, what);
   return end;
 }

@@ -1,4 +1,4 @@
-/** Settings: the model and its key, the permissions, the shell, the workspace. */
+/** Settings: the model and its key, the permissions, the shell, the workspace; and whether the page needs a network. */
 import { useState } from 'preact/hooks';
 import { useChanges } from './use-changes.js';
 
@@ -9,7 +9,7 @@ const MODES = [
   ['dontAsk', 'Never ask: refuse what no rule covers'],
 ];
 
-export function SettingsPanel({ settings, workspace }) {
+export function SettingsPanel({ settings, workspace, keptPage }) {
   useChanges(settings);
   const { mode, rules } = settings.permissionsOn(workspace.id);
   return (
@@ -52,7 +52,7 @@ export function SettingsPanel({ settings, workspace }) {
         </p>
         <p class="faint">
           It is <a href="https://www.npmjs.com/package/just-bash" rel="noopener noreferrer">just-bash</a>, a shell in this tab over the files
-          of the workspace: without network, without programs, without an operating system. It is loaded with the first session that has it.
+          of the workspace: without network, without programs, without an operating system. It starts with the first session that has it.
         </p>
       </fieldset>
       <fieldset>
@@ -63,8 +63,20 @@ export function SettingsPanel({ settings, workspace }) {
           <p class="faint">The files of <code>{workspace.name}</code> are yours: the page changes what you allow and puts nothing back.</p>
         )}
       </fieldset>
+      <fieldset>
+        <legend>Without a network</legend>
+        <Kept keptPage={keptPage} />
+      </fieldset>
     </div>
   );
+}
+
+function Kept({ keptPage }) {
+  useChanges(keptPage);
+  const { build, problem } = keptPage;
+  if (problem) return <p class="faint">The page as it is now needs a network. {problem}</p>;
+  if (build) return <p class="faint">This browser keeps the page (build {build}): with the script it works without a network.</p>;
+  return <p class="faint">The rest of the page is being loaded, so that it works without a network.</p>;
 }
 
 function Model({ settings }) {

@@ -34,6 +34,11 @@ fn card_4_the_page_of_the_demo_works_on_files_in_memory_in_the_browser_and_on_th
 }
 
 #[test]
+fn card_4_the_page_of_the_demo_works_without_a_network_once_it_was_opened() {
+    test("page-offline.test.js");
+}
+
+#[test]
 fn card_4_the_page_of_the_demo_has_a_shell_without_network_and_programs() {
     test("page-shell.test.js");
 }
