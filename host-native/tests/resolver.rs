@@ -517,42 +517,22 @@ fn tree(below: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// A list of `host-browser/js/disguised-paths.js`: what the file systems of pages withstand, this one does.
+fn table(name: &str) -> Vec<String> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../host-browser/js/disguised-paths.js"
+    );
+    let script = fs::read_to_string(path).unwrap();
+    let (_, list) = script.split_once(&format!("{name} = ")).unwrap();
+    let (list, _) = list.split_once("\n];").unwrap();
+    serde_json::from_str(&format!("{list}]")).unwrap()
+}
+
 /// What another layer might take for `..`, for a separator or for the root is a name like any other here.
 #[test]
 fn card_3_no_look_alike_of_two_dots_or_of_a_slash_leads_out_of_a_root() {
-    for path in [
-        "．．/outside/secret",
-        "．．／outside／secret",
-        "..／outside／secret",
-        "‥/outside/secret",
-        "․․/outside/secret",
-        "..∕outside∕secret",
-        "..⁄outside⁄secret",
-        "..\\outside\\secret",
-        "sub\\..\\..\\outside\\secret",
-        "..＼outside＼secret",
-        "%2e%2e/outside/secret",
-        "%2E%2E%2Foutside%2Fsecret",
-        "..%2foutside%2fsecret",
-        "..%5coutside%5csecret",
-        "%252e%252e/outside/secret",
-        "..%c0%afoutside%c0%afsecret",
-        "..\u{200b}/outside/secret",
-        ".\u{200d}./outside/secret",
-        "..\u{fe0f}/outside/secret",
-        "..\u{202e}/outside/secret",
-        ".. /outside/secret",
-        ".../outside/secret",
-        "..;/outside/secret",
-        "∕etc∕passwd",
-        "／etc／passwd",
-        "%2fetc%2fpasswd",
-        "\\etc\\passwd",
-        "file:/etc/passwd",
-        "C:/etc/passwd",
-        "~/outside/secret",
-        "$PWD/../outside/secret-not-expanded",
-    ] {
+    for path in &table("LOOK_ALIKES") {
         let ground = Ground::new();
         let mut reach = ground.writable();
         let leads_up = path.split('/').any(|name| name == "..");
@@ -588,21 +568,7 @@ fn card_3_no_look_alike_of_two_dots_or_of_a_slash_leads_out_of_a_root() {
 /// No spelling reads or changes the closed file.
 #[test]
 fn card_3_no_spelling_of_a_closed_name_reaches_the_closed_file() {
-    let others = [
-        ".ENV",
-        ".Env",
-        ".ｅｎｖ",
-        "．env",
-        ".env ",
-        ".env.",
-        ".env\u{200b}",
-        ".e\u{301}nv",
-        "%2eenv",
-        ".env%00",
-        ".env::$DATA",
-        ".\\.env",
-        "sub\\..\\.env",
-    ];
+    let others = table("SPELLINGS");
     let key = "caf\u{e9}.key";
     let decomposed = "cafe\u{301}.key";
     for there in [false, true] {
@@ -611,7 +577,7 @@ fn card_3_no_spelling_of_a_closed_name_reaches_the_closed_file() {
         ground.put(&format!("w/{key}"), "KEY=2");
         let mut expected: Vec<String> = vec!["ok".into(), "sub".into()];
         // Two files of these names can exist where the file system tells them apart.
-        let spellings = others.iter().copied().chain([decomposed]);
+        let spellings = others.iter().map(String::as_str).chain([decomposed]);
         let spellings: Vec<&str> = spellings
             .filter(|name| !ground.path("w").join(name).exists())
             .collect();
@@ -636,9 +602,9 @@ fn card_3_no_spelling_of_a_closed_name_reaches_the_closed_file() {
         let mut listed = names(&mut reach, "").unwrap();
         listed.sort();
         assert_eq!(listed, expected);
-        for name in others.iter().chain([&decomposed]) {
+        for name in others.iter().map(String::as_str).chain([decomposed]) {
             let found = read(&mut reach, name);
-            match there && spellings.contains(name) {
+            match there && spellings.contains(&name) {
                 true => assert_eq!(found.unwrap(), "other", "{name}"),
                 false => assert_eq!(found, Err(FsError::NotFound), "{name}"),
             }

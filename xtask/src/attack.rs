@@ -23,6 +23,10 @@ const LINES: u64 = 1_000_000;
 /// The number of generated lines for modes that allow everything except what is denied.
 const FORBIDDING_LINES: u64 = 200_000;
 
+/// The same in the shell of pages.
+const PAGE_LINES: u64 = 100_000;
+const PAGE_FORBIDDING_LINES: u64 = 20_000;
+
 /// The number of file accesses during concurrent renames, links and exchanges, and of input variants for parsers.
 const ROUNDS: &str = "1000000";
 
@@ -104,7 +108,26 @@ const EDGE: &str = "edge";
 const EDGE_KILLS: &str = "100";
 
 /// The classes of attacks that are generated from seeds, before and after those that are tests.
-const FROM_SEEDS: [&str; 4] = ["commands", "denied", "loop", "engine"];
+const FROM_SEEDS: [&str; 6] = [
+    "commands",
+    "denied",
+    "page-commands",
+    "page-denied",
+    "loop",
+    "engine",
+];
+
+/// Those of them that judge generated lines: how many lines, and the options of the judge.
+const JUDGED: [(&str, u64, &[&str]); 4] = [
+    ("commands", LINES, &[]),
+    ("denied", FORBIDDING_LINES, &["--forbidding"]),
+    ("page-commands", PAGE_LINES, &["--just-bash"]),
+    (
+        "page-denied",
+        PAGE_FORBIDDING_LINES,
+        &["--just-bash", "--forbidding"],
+    ),
+];
 
 /// Runs all attacks or those of some classes, prints a table, and returns whether nothing was broken.
 ///
@@ -126,18 +149,10 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
     let is_wanted = |class: &str| only.is_empty() || only.iter().any(|only| only == class);
     let from = fresh();
     let mut rows = Vec::new();
-    if is_wanted("commands") {
-        rows.push(judged(workspace, "commands", LINES, from, &[])?);
-    }
-    if is_wanted("denied") {
-        let forbidding = ["--forbidding"];
-        rows.push(judged(
-            workspace,
-            "denied",
-            FORBIDDING_LINES,
-            from,
-            &forbidding,
-        )?);
+    for (class, lines, options) in JUDGED {
+        if is_wanted(class) {
+            rows.push(judged(workspace, class, lines, from, options)?);
+        }
     }
     let of_tests = CLASSES.iter().filter(|(class, _)| is_wanted(class));
     let of_tests: Vec<_> = of_tests.collect();
@@ -148,7 +163,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
             artefacts::build(workspace)?;
         }
         for (class, filters) in of_tests {
-            rows.push(tests(workspace, &nextest, &binary, class, filters)?);
+            rows.push(tests(workspace, &nextest, &binary, class, filters, from)?);
         }
     }
     if is_wanted("loop") {
@@ -186,6 +201,7 @@ fn tests(
     binary: &Path,
     class: &'static str,
     filters: &[&str],
+    seed: u64,
 ) -> Result<Row> {
     let report = junit::fresh(workspace)?;
     let cargo = workspace.native_cargo()?;
@@ -196,6 +212,7 @@ fn tests(
         .env("WINDLASS_BINARY", binary)
         .env("WINDLASS_ATTACK_ROUNDS", ROUNDS)
         .env("WINDLASS_EDGE_KILLS", EDGE_KILLS)
+        .env("WINDLASS_SEED", seed.to_string())
         // A million attempts take longer than a normal test may.
         .args(["nextest", "run", "--config-file", ".config/attack.toml"])
         .arg("--no-fail-fast")
