@@ -50,6 +50,7 @@ export class Agent {
       files: options.files ?? (usesFiles ? new MemoryFileSystem({ clock }) : undefined),
       hooks,
       log: options.pluginLog,
+      allowed: options.onAllowed,
       network: networkOf(options, plugins),
       pluginState: pluginStateOf(options, plugins),
       canUseTool: askerOf(options),

@@ -24,6 +24,7 @@ export class Host {
    * @param {{ fetch: typeof fetch, secret?: Function }} parts.network sends what components were granted to send
    * @param {object} [parts.pluginState] a `PluginStateStore`
    * @param {Function} [parts.canUseTool]
+   * @param {Function} [parts.allowed] is told of each call that may run
    * @param {number} parts.toolTimeoutMs
    * @param {(text: string) => void} parts.warn
    * @param {import('./mcp-connections.js').McpConnections} servers
@@ -173,6 +174,16 @@ export class Host {
   /** The session has ended: components keep nothing of it. */
   over() {
     for (const plugin of this.#states.keys()) plugin.forget(this);
+  }
+
+  /** A call may run; nothing that is thrown there holds it up. */
+  allowed(effectId, toolUseID, parentToolUseID, toolName, reason) {
+    const { allowed, warn } = this.#parts;
+    try {
+      allowed?.({ effectId, toolUseID, parentToolUseID: parentToolUseID ?? null, toolName, reason });
+    } catch (error) {
+      warn(`\`onAllowed\` for ${toolName} failed: ${error?.message ?? error}`);
+    }
   }
 
   opened(id) {

@@ -3,7 +3,7 @@ import type { FileSystem } from './file-system.js';
 import type { HookCallbackMatcher, HookEvent } from './hook-events.js';
 import type { McpResult, McpServer, McpServerStatus } from './mcp-server.js';
 import type { Message, PromptMessage, ResultMessage } from './messages.js';
-import type { CanUseTool, PermissionMode } from './permissions.js';
+import type { AllowedCall, CanUseTool, PermissionMode } from './permissions.js';
 import type { Plugin, PluginStateStore } from './plugin.js';
 import type { SettingsOptions } from './settings.js';
 import type { SessionSnapshot, SessionStore, StoreError } from './stored-sessions.js';
@@ -181,6 +181,8 @@ export interface AgentOptions extends SettingsOptions {
    * warning on the console.
    */
   onWarning?: (text: string) => void;
+  /** Learns of each call that may run, with the reason, before it runs: for a log of decisions. Refusals are messages. */
+  onAllowed?: (call: AllowedCall) => void;
 
   /** 32 random bytes that the ids come from; fresh ones if left out. */
   seed?: Uint8Array;

@@ -64,6 +64,7 @@ const KINDS = {
   maxTurns: COUNT,
   mcpServers: RECORD,
   model: TEXT,
+  onAllowed: CALLBACK,
   onWarning: CALLBACK,
   outputFormat: RECORD,
   permissionMode: oneOf('default', 'acceptEdits', 'auto', 'plan', 'dontAsk', 'bypassPermissions'),

@@ -24,6 +24,18 @@ export type CanUseTool = (
   },
 ) => PermissionResult | Promise<PermissionResult>;
 
+/** A call that may run. */
+export interface AllowedCall {
+  /** The name of its effect: the same when the call is run again. */
+  effectId: string;
+  toolUseID: string;
+  /** The call that began the subagent which calls. */
+  parentToolUseID: string | null;
+  toolName: string;
+  /** Which rule, mode, hook or person let it run, to be read behind "because". */
+  reason: string;
+}
+
 /** A change of the permissions (Agent SDK reference, `PermissionUpdate`); here all of them hold for the session. */
 export type PermissionUpdate = (
   | {

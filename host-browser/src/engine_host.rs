@@ -7,7 +7,7 @@ use js_sys::Promise;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use windlass_core::{
-    EffectId, Host, Message, Millis, Now, SessionId,
+    ApprovedCall, EffectId, Host, Message, Millis, Now, SessionId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
     perform,
@@ -87,6 +87,16 @@ impl EngineHost for BrowserHost {
 
     fn opened(&self, session: SessionId) {
         self.js.opened(&session.to_string());
+    }
+
+    fn allowed(&self, call: &ApprovedCall) {
+        self.js.allowed(
+            &call.effect.to_string(),
+            &call.tool_use_id,
+            call.parent_tool_use_id.as_deref(),
+            &call.tool_name,
+            &call.cause,
+        );
     }
 
     fn fault(&self, fault: Fault) {

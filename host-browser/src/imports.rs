@@ -96,6 +96,17 @@ extern "C" {
         count: usize,
     ) -> Result<JsValue, JsValue>;
 
+    /// Learns that a call may run, and why.
+    #[wasm_bindgen(method)]
+    pub(crate) fn allowed(
+        this: &WasmHost,
+        effect: &str,
+        tool_use_id: &str,
+        parent_tool_use_id: Option<&str>,
+        tool: &str,
+        cause: &str,
+    );
+
     /// Learns the id of the session.
     #[wasm_bindgen(method)]
     pub(crate) fn opened(this: &WasmHost, session: &str);

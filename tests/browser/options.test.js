@@ -31,7 +31,7 @@ const GIVEN = {
   dangerouslyAllowBrowser: true, disallowedTools: ['C'], effort: 'low', environment: { date: '2026-11-28' }, fallbackModel: 'm',
   fetch: undefined, files: new MemoryFileSystem(), forkSession: true, forwardSubagentText: false, freeWorkspaceReads: true,
   headers: { a: 'b' }, hooks: { Stop: [{ hooks: [() => ({})] }] }, includeHookEvents: false, includePartialMessages: true,
-  keepUnfinishedTurns: false, managedSettings: { env: {} }, maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onWarning: () => {},
+  keepUnfinishedTurns: false, managedSettings: { env: {} }, maxBudgetUsd: 1, maxThinkingTokens: 2000, maxTokens: 100, maxTurns: 3, mcpServers: {}, model: 'm', onAllowed: () => {}, onWarning: () => {},
   outputFormat: { type: 'json_schema', schema: { type: 'object' } }, permissionMode: 'plan', permissionPrompts: 'host',
   persistSession: false, planModeInstructions: 'Ask.', pluginFetch: fetch, pluginLog: () => {}, pluginSecret: () => undefined,
   pluginState: new windlass.MemorySessionStore().pluginState, plugins: [], prices: undefined, progressIntervalMs: 0,

@@ -302,6 +302,8 @@ visit('card_4_the_timeline_shows_every_step_and_why_and_any_of_them_can_be_forke
     /Question: may Write run\?.*Asked because no permission rule covers it/,
     /Allowed by you, once.*No rule was written/,
     /Write answered.*Ran because you allowed it once/,
+    /Read may run.*Because reading inside the workspace is free/,
+    /Read answered.*Ran unasked: reading inside the workspace is free/,
     /Answer complete.*turns · \$/,
   ]) assert.match(all, part);
   // Back to the question: it stands there, and what came later does not.

@@ -1,6 +1,7 @@
 //! Calls that were allowed to run, with the reason. Includes calls of core tools, which produce no effect.
 
 use alloc::string::String;
+use core::fmt;
 
 use crate::effect::EffectId;
 
@@ -18,4 +19,11 @@ pub struct ApprovedCall {
     pub tool_name: String,
     /// Why it was allowed to run.
     pub cause: String,
+}
+
+impl fmt::Display for ApprovedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tool, id, cause) = (&self.tool_name, &self.tool_use_id, &self.cause);
+        write!(f, "{tool} ({id}) may run: {cause}")
+    }
 }

@@ -10,7 +10,7 @@ use std::{
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use windlass_core::{
-    EffectId, Message, Millis, Now, SessionId,
+    ApprovedCall, EffectId, Message, Millis, Now, SessionId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
     running::{OnCancel, RunningEffects, Turn},
@@ -69,6 +69,9 @@ pub trait EngineHost {
     /// Tells the embedding program the id of the current session.
     fn opened(&self, _session: SessionId) {}
 
+    /// Tells the embedding program that a call may run, and why, before it runs.
+    fn allowed(&self, _call: &ApprovedCall) {}
+
     /// Tells the embedding program why no further prompts are answered.
     fn fault(&self, _fault: Fault) {}
 
@@ -120,6 +123,7 @@ pub async fn drive<H: EngineHost>(
                 Output::Line(line) => lines.push_back(line),
                 Output::Opened(session) => host.opened(session),
                 Output::Message(message) => host.message(message).await,
+                Output::Allowed(call) => host.allowed(&call),
                 Output::Fault(fault) => host.fault(fault),
                 Output::Session(config, id, effect) => {
                     let on_cancel = OnCancel::of(&effect);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use windlass_core::{
-    EffectId, HostError, Input as SessionInput, Message, Prompt, RawJson, SessionId, UnixMillis,
-    Uuid,
+    ApprovedCall, EffectId, HostError, Input as SessionInput, Message, Prompt, RawJson, SessionId,
+    UnixMillis, Uuid,
     effect::{Answer, Effect as SessionEffect},
     hook::Occurrence,
     permission::{Destination, PermissionUpdate},
@@ -61,6 +61,8 @@ pub enum Output {
     Opened(SessionId),
     /// A message of the session, for the embedding program.
     Message(Message),
+    /// A call of the session may run, for the embedding program's log of decisions.
+    Allowed(ApprovedCall),
     /// The reason why no further prompts are answered, for the embedding program.
     Fault(Fault),
     /// An effect of the session. The number identifies the configuration whose tools and hooks perform it.

@@ -82,6 +82,11 @@ impl Engine {
         }
         if let Err(fault) = session.handle(self.now, input) {
             self.session_failed(fault);
+            return true;
+        }
+        for call in session.core_session().approved_calls().to_vec() {
+            self.note(Topic::Permissions, || call.to_string());
+            self.outbox.push(Output::Allowed(call));
         }
         true
     }

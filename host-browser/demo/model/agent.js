@@ -10,9 +10,10 @@ import { shell } from './shell.js';
  * @param {object} session
  * @param {object} session.going which session goes on
  * @param {Function} session.ask asks the person whether a call may run, as `canUseTool`
+ * @param {(call: object) => void} session.allowed learns why a call may run, as `onAllowed`
  * @param {(entry: object) => void} session.record takes what belongs in the journal
  */
-export async function agentOf({ settings, workspaces, components, servers, sessionStore, bundle, fast }, { going, ask, record }) {
+export async function agentOf({ settings, workspaces, components, servers, sessionStore, bundle, fast }, { going, ask, allowed, record }) {
   const workspace = workspaces.current;
   const { mode, rules } = settings.permissionsOn(workspace.id);
   // Nobody waits for them before there is something to do.
@@ -37,6 +38,7 @@ export async function agentOf({ settings, workspaces, components, servers, sessi
     freeWorkspaceReads: true,
     canUseTool: ask,
     includePartialMessages: true,
+    onAllowed: allowed,
     pluginSecret: components.secret,
     pluginLog: (plugin, level, text) => record({ kind: 'log', plugin, level, text }),
     onWarning: (text) => record({ kind: 'failure', text: explained(text, settings) }),

@@ -15,6 +15,8 @@ export function described(entry, entries) {
       return question(entry);
     case 'answer':
       return answer(entry);
+    case 'allowed':
+      return { title: `${entry.tool} may run`, cause: `Because ${entry.reason}.`, tone: 'good' };
     case 'log':
       return { title: `${entry.plugin} logs: ${entry.text}`, cause: `level ${entry.level}` };
     case 'failure':
@@ -72,20 +74,12 @@ function results({ message: { content } }, entries) {
   return { title: `${name} failed`, cause: text.split('\n').slice(0, 2).join(' ').slice(0, 200), tone: 'bad' };
 }
 
-/** Tools that only read files. */
-const READING = ['Read', 'Glob', 'Grep'];
-
-/** Why a call ran. */
+/** Why a call ran: what the person said, else what the loop gave as the reason of its decision. */
 function ranBecause(id, entries) {
   const own = entries.find((entry) => entry.kind === 'answer' && entry.id === id);
   if (own) return own.changes?.length ? `Ran because you allowed it always: ${own.changes.join(', ')}.` : 'Ran because you allowed it once.';
-  const { name } = callOf(id, entries) ?? {};
-  if (READING.includes(name)) return 'Ran unasked: reading inside the workspace needs no permission.';
-  const lasting = entries.flatMap(({ kind, changes = [], rules = [] }) => (kind === 'answer' ? changes : kind === 'prompt' ? rules : []));
-  const rules = [...new Set(lasting.filter((rule) => rule === name || rule.startsWith(`${name}(`)))];
-  if (rules.length > 0) return `Ran unasked, as you have allowed always: ${rules.join(', ')}.`;
-  const mode = entries.findLast(({ message }) => message?.permissionMode)?.message.permissionMode;
-  return `Ran unasked: the permission mode ${mode ?? 'default'} lets it.`;
+  const allowed = entries.findLast((entry) => entry.kind === 'allowed' && entry.id === id);
+  return allowed && `Ran unasked: ${allowed.reason}.`;
 }
 
 function callOf(id, entries) {

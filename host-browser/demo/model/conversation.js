@@ -248,6 +248,7 @@ export class Conversation extends Changing {
         going,
         ask: (tool, input, context) => this.#ask(tool, input, context),
         record: (entry) => this.#record(entry),
+        allowed: (call) => this.#allowed(call),
       });
       this.#madeOf = fingerprintOf(this.#parts);
       this.#session = agent.session();
@@ -323,6 +324,12 @@ export class Conversation extends Changing {
 
   #fail(error) {
     this.#record({ kind: 'failure', text: explained(error.message, this.#parts.settings) });
+  }
+
+  /** What the person answered is an entry already. */
+  #allowed({ toolUseID: id, toolName: tool, reason }) {
+    if (this.entries.some((entry) => entry.kind === 'answer' && entry.id === id)) return;
+    this.#record({ kind: 'allowed', id, tool, reason });
   }
 
   #record(entry) {

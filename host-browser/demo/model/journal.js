@@ -3,7 +3,8 @@
  * from entries, so the timeline shows any moment by leaving out what came later.
  *
  * An entry has `at` (milliseconds since 1970) and a `kind`: `opened`, `prompt` (with the rules that held), `message` (of the agent),
- * `partial` (text that was cut off), `question` and `answer` (permissions), `log` (of a component), `failure`.
+ * `partial` (text that was cut off), `question` and `answer` (permissions), `allowed` (the decision that a call may run, with its
+ * reason), `log` (of a component), `failure`.
  */
 
 import { endedExplained } from './failures.js';
