@@ -48,6 +48,22 @@ visit('card_4_a_call_that_was_allowed_always_is_not_asked_about_again', async (p
   await question(page, 'Bash').waitFor();
 });
 
+visit('card_4_the_timeline_says_of_each_call_that_ran_unasked_why', async (page) => {
+  await page.getByRole('button', { name: 'Fix the failing tests' }).click();
+  await question(page, 'Bash').getByRole('button', { name: 'Allow always: Bash(python3 -m unittest -q)' }).click();
+  await question(page, 'Edit').getByRole('button', { name: 'Allow once' }).click();
+  await answered(page);
+  const steps = await (await panel(page, 'Timeline')).locator('.step').allTextContents();
+  const all = steps.join('\n');
+  for (const part of [
+    /Read may run.*Because reading inside the workspace is free/,
+    /Read answered.*Ran unasked: reading inside the workspace is free/,
+    /Bash may run.*Because the rule Bash\(python3 -m unittest -q\) .*says so/,
+  ]) assert.match(all, part);
+  // The person was asked about the change, so that its cause is the answer.
+  assert.ok(!steps.some((step) => step.startsWith('Edit may run')), all);
+});
+
 visit('card_4_a_denied_call_does_not_run_and_the_model_is_told_why', async (page) => {
   await ask(page, 'Write a changelog');
   const write = question(page, 'Write');
@@ -302,8 +318,6 @@ visit('card_4_the_timeline_shows_every_step_and_why_and_any_of_them_can_be_forke
     /Question: may Write run\?.*Asked because no permission rule covers it/,
     /Allowed by you, once.*No rule was written/,
     /Write answered.*Ran because you allowed it once/,
-    /Read may run.*Because reading inside the workspace is free/,
-    /Read answered.*Ran unasked: reading inside the workspace is free/,
     /Answer complete.*turns · \$/,
   ]) assert.match(all, part);
   // Back to the question: it stands there, and what came later does not.

@@ -137,6 +137,27 @@ test('a hook is called with the name of its effect, the same where the same is d
   assert.deepEqual(await named(), names);
 });
 
+test('an agent is told of each call that may run, and why, before it runs', async () => {
+  const told = [];
+  const warnings = [];
+  const note = tool('Note', '', { type: 'object' }, (input, { effectId }) => void told.push(effectId));
+  const { agent } = await agentOf([callOf('Note'), { respond: 'Noted.' }], {
+    tools: [note],
+    allowedTools: ['Note'],
+    onWarning: (text) => warnings.push(text),
+    onAllowed: (call) => {
+      told.push(call);
+      throw new Error('no room in the log');
+    },
+  });
+  assert.equal((await agent.run('Go.')).result, 'Noted.');
+  const [{ effectId, toolUseID, ...call }, ran] = told;
+  assert.deepEqual(call, { parentToolUseID: null, toolName: 'Note', reason: 'the rule Note (options) says so' });
+  assert.match(toolUseID, /./);
+  assert.equal(effectId, ran);
+  assert.deepEqual(warnings, ['`onAllowed` for Note failed: no room in the log']);
+});
+
 test('`send` is `prompt`, and a prompt that is none is told', async () => {
   const { agent } = await agentOf([{ respond: 'One.' }, { respond: 'Two.' }]);
   const session = agent.session();

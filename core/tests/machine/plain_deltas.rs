@@ -43,7 +43,7 @@ fn delta() -> impl Strategy<Value = String> {
     ];
     let index = "(0|1|2|3|00|01|2[0-9]{0,11}|-1|1.0|1e0|)";
     let piece = prop_oneof!["\\PC{0,30}", "([a-z ]|\\PC|[\\x00-\\x1f\\x7f\"\\\\]){0,12}"];
-    let end = prop_oneof![3 => Just("}}".to_owned()), 1 => "[ \\t}],{]{0,6}"];
+    let end = prop_oneof![3 => Just("}}".to_owned()), 1 => "[ \\t}\\],{]{0,6}"];
     let change = prop_oneof![3 => Just(None), 1 => any::<(usize, char)>().prop_map(Some)];
     (kind, index, piece, end, change).prop_map(|(kind, index, piece, end, change)| {
         let text = format!(
