@@ -21,8 +21,8 @@ export class Run {
   #waiting = 0;
   /** Those who wait for a message: `{ read, resolve, reject }`. */
   #readers = [];
-  /** Who waits for room. */
-  #writer;
+  /** What the loop waits for where there is no room, in one place or in several: `{ promise, make }`. */
+  #room;
   /** `{ error }` or `{}` once there will be no more. */
   #over;
   #stopped = false;
@@ -90,9 +90,12 @@ export class Run {
       resolve(this.#first(read));
     }
     if (this.#waiting < MESSAGES_AHEAD) return undefined;
-    return new Promise((resolve) => {
-      this.#writer = resolve;
-    });
+    if (!this.#room) {
+      let make;
+      const promise = new Promise((resolve) => (make = resolve));
+      this.#room = { promise, make };
+    }
+    return this.#room.promise;
   }
 
   /** @private Lets the reader go on, if there is one, until nothing waits. */
@@ -149,8 +152,8 @@ export class Run {
   }
 
   #makeRoom() {
-    this.#writer?.();
-    this.#writer = undefined;
+    this.#room?.make();
+    this.#room = undefined;
   }
 }
 

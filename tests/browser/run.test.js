@@ -105,6 +105,23 @@ test('what has arrived is read while the rest is on its way', async () => {
   assert.match((await run.result()).result, /word 3/);
 });
 
+test('a reader that is late holds the loop up, and no longer than it is', async () => {
+  const bytes = (count) => streamOf(count);
+  // So many events that the last of a stream is the one for which there is no more room, or one of those around it.
+  for (let count = 245; count <= 260; count += 1) {
+    const fetch = async () => answering(bytes(count), [1 << 20])();
+    const agent = new Agent({ ...PARTIAL, fetch });
+    const session = agent.session();
+    for (const prompt of ['First.', 'Second.']) {
+      const run = session.prompt(prompt);
+      await new Promise((resolve) => setTimeout(resolve)); // it is not read before the loop has come as far as it can
+      const texts = (await all(run)).flatMap(({ event }) => event?.delta?.text ?? []);
+      assert.equal(texts.length, count, `${count} pieces, ${prompt}`);
+    }
+    await session.close();
+  }
+});
+
 test('nothing is read ahead of a reader that stops, and nothing more is sent to it', async () => {
   let pulled = 0;
   const bytes = streamOf(50_000);
