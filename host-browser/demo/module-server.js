@@ -12,7 +12,8 @@ const KEPT = `windlass-page:${registration.scope} `;
 const { version, files } = BUILT;
 const cacheName = KEPT + version;
 const addressOf = (path) => new URL(path, registration.scope).href;
-const known = new Set(files.map(({ path }) => addressOf(path)));
+/** The package around the page. */
+const ROOT = addressOf('..');
 
 let keeping;
 
@@ -25,7 +26,7 @@ addEventListener('message', (event) => {
 addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.url.startsWith(addressOf('made/'))) event.respondWith(made(request));
-  else if (request.method === 'GET' && known.has(addressOfFile(request.url))) event.respondWith(fileOfThePage(request));
+  else if (request.method === 'GET' && request.url.startsWith(ROOT)) event.respondWith(fileOfThePage(request));
 });
 
 async function made({ url }) {
@@ -33,14 +34,19 @@ async function made({ url }) {
   return found ?? new Response('not there', { status: 404 });
 }
 
-/** The network goes first: who builds anew sees the new build. */
+/**
+ * The network goes first: who builds anew sees the new build. Without it, what is kept of any build: the one that is complete may be an
+ * older one than this script.
+ */
 async function fileOfThePage(request) {
   try {
     return await fetch(request);
   } catch (error) {
     // Of several builds the first one made is complete: it goes when the next one is.
-    const found = await caches.match(addressOfFile(request.url));
-    if (found) return found;
+    for (const name of await buildsKept()) {
+      const found = await (await caches.open(name)).match(addressOfFile(request.url));
+      if (found) return found;
+    }
     throw error;
   }
 }
@@ -63,6 +69,11 @@ async function answered(port) {
   );
 }
 
+/** The caches of builds of this page, in the order in which they were made. */
+async function buildsKept() {
+  return (await caches.keys()).filter((name) => name.startsWith(KEPT));
+}
+
 /** Keeps the files of this build, and those of others no longer. What was kept before it was interrupted is not loaded again. */
 async function keep() {
   const cache = await caches.open(cacheName);
@@ -70,10 +81,12 @@ async function keep() {
     const url = addressOf(path);
     if (await cache.match(url)) continue;
     // A file of another build, which may have come meanwhile, has another digest.
-    const answer = await fetch(url, { integrity, cache: 'no-cache' });
+    const answer = await fetch(url, { integrity, cache: 'no-cache' }).catch(({ message }) => {
+      throw new Error(`${path} is not there as this build has it (${message})`);
+    });
     if (!answer.ok) throw new Error(`${path} is not there (${answer.status})`);
     await cache.put(url, answer);
   }
-  const others = (await caches.keys()).filter((name) => name.startsWith(KEPT) && name !== cacheName);
+  const others = (await buildsKept()).filter((name) => name !== cacheName);
   for (const name of others) await caches.delete(name);
 }

@@ -252,7 +252,8 @@ export function edge({ module, authorize, options, namespace = 'SESSIONS', heart
       // No function here may have `this`: the engine would keep the object in the memory when the platform lets go of it.
       const object = heldWeakly(this);
       const agent = new Agent({
-        canUseTool: (...asked) => object.deref().#ask(...asked),
+        // An object that is gone is not there to ask: its session is stopped, and the question stays open.
+        canUseTool: (...asked) => object.deref()?.#ask(...asked) ?? new Promise(() => {}),
         ...(await optionsFor(options, this.#env, request)),
         sessionStore: this.#store,
         [KEEPS_QUESTIONS]: true,

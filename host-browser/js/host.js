@@ -179,11 +179,9 @@ export class Host {
   /** A call may run; nothing that is thrown there holds it up. */
   allowed(effectId, toolUseID, parentToolUseID, toolName, reason) {
     const { allowed, warn } = this.#parts;
-    try {
-      allowed?.({ effectId, toolUseID, parentToolUseID: parentToolUseID ?? null, toolName, reason });
-    } catch (error) {
-      warn(`\`onAllowed\` for ${toolName} failed: ${error?.message ?? error}`);
-    }
+    if (!allowed) return;
+    const told = async () => allowed({ effectId, toolUseID, parentToolUseID: parentToolUseID ?? null, toolName, reason });
+    told().catch((error) => warn(`\`onAllowed\` for ${toolName} failed: ${error?.message ?? error}`));
   }
 
   opened(id) {

@@ -181,8 +181,11 @@ export interface AgentOptions extends SettingsOptions {
    * warning on the console.
    */
   onWarning?: (text: string) => void;
-  /** Learns of each call that may run, with the reason, before it runs: for a log of decisions. Refusals are messages. */
-  onAllowed?: (call: AllowedCall) => void;
+  /**
+   * Learns of each call that may run, with the reason: for a log of decisions. Refusals are messages. It is called before the call runs,
+   * and before the message that has the call where nobody is asked. Nobody waits for it; where it fails, `onWarning` is told.
+   */
+  onAllowed?: (call: AllowedCall) => void | Promise<void>;
 
   /** 32 random bytes that the ids come from; fresh ones if left out. */
   seed?: Uint8Array;

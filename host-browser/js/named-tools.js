@@ -72,7 +72,10 @@ function wrongRule(label, rule, own, isStrict) {
 
 /** An agent gets no tool for a name that none has: not what was meant, and nothing that it should not have. */
 function wrongEntry(agent, entry, own) {
-  const name = toolOf(entry);
+  if (entry.includes('(')) {
+    return [{ isFault: true, text: `\`tools\` of the agent \`${agent}\` takes names of tools, and ${entry} is more than a name` }];
+  }
+  const name = entry.trim();
   if (name === '*' || name.startsWith('mcp__') || own.includes(name) || CORE_TOOLS.includes(name)) return [];
   const text = `\`tools\` of the agent \`${agent}\`: no tool is named ${name}`;
   if (KNOWN_TOOLS.includes(name)) return [{ isFault: false, text: `${text} here, so that it does without` }];

@@ -82,7 +82,7 @@ const KINDS = {
   resume: TEXT,
   resumeDropsTurn: TEXT,
   resumeSessionAt: TEXT,
-  responseLimits: kind('an object whose values are whole numbers from 0 on', (value) => isRecord(value) && Object.values(value).every(COUNT_OR_NONE.fits)),
+  responseLimits: kind('an object whose values are whole numbers from 0 on', (value) => isRecord(value) && Object.values(value).every((each) => each === undefined || COUNT_OR_NONE.fits(each))),
   retry: kind('an object whose values are whole numbers from 0 on, or true or false', isRetry),
   seed: kind('a Uint8Array of 32 bytes', (value) => value instanceof Uint8Array && value.length === 32),
   sessionId: TEXT,
@@ -114,10 +114,9 @@ const MATCHER = ['matcher', 'hooks', 'timeout'];
 
 function isRetry(value) {
   if (!isRecord(value)) return false;
-  const { onlyRateLimits, honourRetryAfter, ...numbers } = value;
+  const { onlyRateLimits, honourRetryAfter, maxRetries, baseMs, maxMs, jitterPercent } = value; // what else it has is told by name
   const fits = ({ fits }, given) => given.every((each) => each === undefined || fits(each));
-  // What else it has is told by name.
-  return fits(SWITCH, [onlyRateLimits, honourRetryAfter]) && fits(COUNT_OR_NONE, Object.values(numbers));
+  return fits(SWITCH, [onlyRateLimits, honourRetryAfter]) && fits(COUNT_OR_NONE, [maxRetries, baseMs, maxMs, jitterPercent]);
 }
 
 function oneOfTypes(...types) {

@@ -132,6 +132,7 @@ export class Run {
 
   #end(over) {
     this.#over ??= over;
+    this.#makeRoom(); // nothing more is written to it, so that nobody waits for its reader
     for (const { resolve, reject } of this.#readers.splice(0)) this.#ended().then(resolve, reject);
   }
 

@@ -5,6 +5,9 @@ import { TOOL_NAME } from './tool-name.js';
 
 /** What `extras`, their annotations and their paths can have. */
 const EXTRAS = ['annotations', 'paths', 'commandParam', 'retry', 'timeoutMs'];
+
+/** Extras of the TypeScript Agent SDK that limit nothing: a model sees every tool here, and nothing is searched for. */
+const HINTS = ['alwaysLoad', 'searchHint'];
 const ANNOTATIONS = [
   'readOnly', 'destructive', 'idempotent', 'openWorld', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'title',
 ];
@@ -57,7 +60,7 @@ function checkExtras(name, extras) {
   const misplaced = Object.keys(extras ?? {}).find((key) => ANNOTATIONS.includes(key));
   const faults = misplaced
     ? [`the tool ${name} has an extra \`${misplaced}\`, which belongs in \`annotations\``]
-    : unknownFields(`the tool ${name}`, extras, EXTRAS);
+    : unknownFields(`the tool ${name}`, extras, [...EXTRAS, ...HINTS]);
   faults.push(...unknownFields(`an annotation of the tool ${name}`, extras?.annotations, ANNOTATIONS));
   const paths = Array.isArray(extras?.paths) ? extras.paths : [];
   faults.push(...paths.flatMap((path) => unknownFields(`a path of the tool ${name}`, path, PATH)));

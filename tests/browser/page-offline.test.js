@@ -130,6 +130,7 @@ async function copied(t) {
     );
     return version;
   };
+  change.script = () => readFileSync(path('module-server.js'), 'utf8');
   return { url: `http://127.0.0.1:${server.address().port}/demo/?fast`, change };
 }
 
@@ -149,6 +150,26 @@ test('card_4_a_newer_build_of_the_page_is_seen_at_once_and_takes_the_place_of_wh
   assert.equal(await page.title(), 'built anew');
   await ask(page, 'Who are you?');
   await answered(page);
+});
+
+test('card_4_a_build_that_is_kept_is_there_while_the_newer_one_is_not_complete', async (t) => {
+  const { url, change } = await copied(t);
+  const context = await visitor(t);
+  const page = await keptTab(context, url);
+  const [old] = Object.keys(await kept(page));
+  // The newer build has no file of a name that the older one needs, and one of its own is not what its list says.
+  change('module-server.js', '"script.json"', '"script-of-another-build.json"', { isBuilt: false });
+  change('module-server.js', /version:"[0-9a-f]{16}"/.exec(change.script())[0], 'version:"0000000000000000"', { isBuilt: false });
+  await page.reload();
+  await started(page);
+  await (await panel(page, 'Settings')).getByText(/needs a network. script-of-another-build.json is not there/).waitFor();
+  assert.ok(Object.keys(await kept(page)).includes(old));
+  await context.setOffline(true);
+  await page.reload();
+  await started(page);
+  await ask(page, 'Who are you?');
+  await answered(page);
+  await page.getByText('I am a script').waitFor();
 });
 
 test('card_4_files_of_two_builds_are_not_kept_as_one_page', async (t) => {

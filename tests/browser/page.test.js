@@ -60,6 +60,8 @@ visit('card_4_the_timeline_says_of_each_call_that_ran_unasked_why', async (page)
     /Read answered.*Ran unasked: reading inside the workspace is free/,
     /Bash may run.*Because the rule Bash\(python3 -m unittest -q\) .*says so/,
   ]) assert.match(all, part);
+  const first = (start) => steps.findIndex((step) => step.startsWith(start));
+  assert.ok(first('Model:') < first('Read may run') && first('Read may run') < first('Read answered'), all);
   // The person was asked about the change, so that its cause is the answer.
   assert.ok(!steps.some((step) => step.startsWith('Edit may run')), all);
 });

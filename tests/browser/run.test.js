@@ -122,6 +122,22 @@ test('a reader that is late holds the loop up, and no longer than it is', async 
   }
 });
 
+test('what nobody reads of an answer does not hold up the next one', async () => {
+  for (let count = 245; count <= 260; count += 1) {
+    for (const read of [1, 5, 60]) {
+      const agent = new Agent({ ...PARTIAL, fetch: async () => answering(streamOf(count), [1 << 20])() });
+      const session = agent.session();
+      const first = session.prompt('First.');
+      for (let at = 0; at < read; at += 1) await first.next();
+      await new Promise((resolve) => setTimeout(resolve, 5)); // it ends, if it can without its reader
+      await first.return();
+      const texts = (await all(session.prompt('Second.'))).flatMap(({ event }) => event?.delta?.text ?? []);
+      assert.equal(texts.length, count, `${count} pieces, of which ${read} messages were read`);
+      await session.close();
+    }
+  }
+});
+
 test('nothing is read ahead of a reader that stops, and nothing more is sent to it', async () => {
   let pulled = 0;
   const bytes = streamOf(50_000);

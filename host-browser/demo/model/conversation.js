@@ -14,6 +14,8 @@ const OPENING_PAUSE_MS = 200;
 export class Conversation extends Changing {
   /** What has happened: see `journal.js`. */
   entries = [];
+  /** Calls that may run, of which the journal has no message yet. */
+  #decisions = [];
   /** What is arriving and not complete: `{ type: 'text' | 'thinking', text }`. */
   partial;
   /** What waits for an answer of the person: `{ entry, suggestions, resolve }`. */
@@ -286,6 +288,7 @@ export class Conversation extends Changing {
     if (message.type === 'assistant') this.partial = undefined;
     if (message.type === 'result') this.#cutOff();
     this.#record({ kind: 'message', message, ...this.#explanation(message) });
+    if (this.#decisions.length > 0) this.#recordDecisions();
     if (message.type === 'user') await this.#parts.workspaces.current.keepChanges();
   }
 
@@ -329,7 +332,16 @@ export class Conversation extends Changing {
   /** What the person answered is an entry already. */
   #allowed({ toolUseID: id, toolName: tool, reason }) {
     if (this.entries.some((entry) => entry.kind === 'answer' && entry.id === id)) return;
-    this.#record({ kind: 'allowed', id, tool, reason });
+    this.#decisions.push({ kind: 'allowed', id, tool, reason });
+    this.#recordDecisions();
+  }
+
+  /** A decision can come before the message that has its call. */
+  #recordDecisions() {
+    const calls = new Set(this.entries.flatMap(({ message }) => (message?.type === 'assistant' ? message.message.content.map(({ id }) => id) : [])));
+    const decisions = this.#decisions;
+    this.#decisions = decisions.filter(({ id }) => !calls.has(id));
+    for (const decision of decisions.filter(({ id }) => calls.has(id))) this.#record(decision);
   }
 
   #record(entry) {
