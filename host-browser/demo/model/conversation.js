@@ -101,8 +101,7 @@ export class Conversation extends Changing {
   /** Asks; resolves when everything is answered. */
   prompt(text) {
     return this.#run((session) => {
-      const { settings, workspaces } = this.#parts;
-      this.#record({ kind: 'prompt', text, rules: settings.permissionsOn(workspaces.current.id).rules });
+      this.#record({ kind: 'prompt', text });
       return session.prompt(text);
     });
   }

@@ -2,7 +2,7 @@
  * The journal of a session: everything that happened, entry by entry, and the page that comes of it. What is shown is always made
  * from entries, so the timeline shows any moment by leaving out what came later.
  *
- * An entry has `at` (milliseconds since 1970) and a `kind`: `opened`, `prompt` (with the rules that held), `message` (of the agent),
+ * An entry has `at` (milliseconds since 1970) and a `kind`: `opened`, `prompt`, `message` (of the agent),
  * `partial` (text that was cut off), `question` and `answer` (permissions), `allowed` (the decision that a call may run, with its
  * reason), `log` (of a component), `failure`.
  */
